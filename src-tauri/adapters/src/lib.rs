@@ -1,0 +1,4 @@
+//! The outside world behind the engine's ports: model providers and the tools that really run.
+
+pub mod models;
+pub mod tools;

@@ -1,0 +1,29 @@
+//! The domain of Toolplan and every decision it makes.
+//!
+//! A query travels through the modules in this order: [`request`] and [`tool`] say what is asked and what there is,
+//! [`visibility`] shows each tool or says why not, [`discovery`] ranks, [`decompose`] splits the query, [`select`]
+//! proposes calls, [`guard`] admits or drops them, [`plan`] checks and stages them, [`schedule`] decides what runs
+//! next and [`run`] does it. [`planning`] joins the steps up to the plan into one pure function. Everything they say
+//! about a tool is a [`verdict`].
+//!
+//! This crate knows nothing of files, sockets, clocks, databases or windows: what it needs of them stands in [`ports`].
+
+pub mod decompose;
+pub mod discovery;
+pub mod guard;
+pub mod plan;
+pub mod planning;
+pub mod ports;
+pub mod problem;
+pub mod request;
+pub mod run;
+pub mod schedule;
+pub mod select;
+pub mod settings;
+pub mod text;
+pub mod tokens;
+pub mod tool;
+pub mod verdict;
+pub mod visibility;
+
+pub use problem::Problem;

@@ -1,0 +1,114 @@
+//! What the engine needs of the outside world, on one page. The `store` and `adapters` crates implement these.
+
+use crate::{
+    Problem,
+    run::{JournalEntry, RunEvent, RunId},
+    select::{Prompt, Reply},
+    tool::ToolSpec,
+};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use tokio_util::sync::CancellationToken;
+
+/// A chat model: one prompt in, one reply out.
+#[async_trait]
+pub trait ChatModel: Send + Sync {
+    /// For people: `anthropic/claude-sonnet-4`.
+    fn label(&self) -> String;
+    /// Whether token counts of the o200k encoding are exact for this model.
+    fn counts_exactly(&self) -> bool;
+    async fn complete(&self, prompt: &Prompt) -> Result<Reply, Problem>;
+}
+
+/// Runs tools. Dropping the future cancels the work itself (O-04).
+#[async_trait]
+pub trait ToolRuntime: Send + Sync {
+    async fn call(&self, tool: &ToolSpec, arguments: &Map<String, Value>, context: &CallContext)
+        -> Result<ToolResult, ToolError>;
+}
+
+/// What a tool may know beside its arguments (O-02).
+#[derive(Debug, Clone, Default)]
+pub struct CallContext {
+    pub run: RunId,
+    pub step: String,
+    /// 1 for the first attempt.
+    pub attempt: u32,
+    pub query: String,
+    /// The results of the steps that this one depends on, by step id.
+    pub previous: BTreeMap<String, Value>,
+    pub cancel: CancellationToken,
+}
+
+/// A tool's answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct ToolResult {
+    pub data: Value,
+    /// 0..1, where the tool can tell.
+    #[serde(default)]
+    pub confidence: Option<f32>,
+    /// Files, pages or URLs that the data come from.
+    #[serde(default)]
+    pub sources: Vec<String>,
+}
+
+/// Why a call failed. The class decides whether a retry makes sense (O-03).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[error("{message}")]
+pub struct ToolError {
+    pub class: ErrorClass,
+    pub message: String,
+    pub hint: String,
+}
+
+impl ToolError {
+    pub fn new(class: ErrorClass, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { class, message: message.into(), hint: hint.into() }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorClass {
+    /// The arguments are wrong.
+    Validation,
+    /// Not allowed: policy, state, sandbox, private address, HTTP 401 and 403.
+    Refused,
+    NotFound,
+    /// Any other answer of HTTP 4xx.
+    Client,
+    /// HTTP 429.
+    RateLimited,
+    /// HTTP 5xx, connection trouble.
+    Transient,
+    Timeout,
+    /// The tool has no binding here.
+    Unbound,
+    Internal,
+}
+
+impl ErrorClass {
+    /// Whether the same call may succeed later (O-03, O-04).
+    pub fn is_retryable(self) -> bool {
+        matches!(self, Self::RateLimited | Self::Transient | Self::Timeout)
+    }
+}
+
+/// The durable record of runs. An entry is on disk before `append` returns (O-10).
+#[async_trait]
+pub trait Journal: Send + Sync {
+    /// Appends events to the run, in order, and returns them as stored.
+    async fn append(&self, run: RunId, events: Vec<RunEvent>) -> Result<Vec<JournalEntry>, Problem>;
+}
+
+/// Counts tokens of text in one encoding.
+pub trait TokenCounter: Send + Sync {
+    /// Such as `o200k_base`.
+    fn encoding(&self) -> &str;
+    fn count(&self, text: &str) -> u32;
+}

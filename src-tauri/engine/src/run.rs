@@ -1,0 +1,16 @@
+//! Running a plan: the events, their only fold, and the driver.
+//!
+//! Everything a run does, planning included, is a [`RunEvent`]. [`RunState`] is the only fold over events; the live
+//! view, an old run and a run seen at an earlier instant are all `RunState`. The [`driver`] asks
+//! [`crate::schedule::next_actions`] what to do, does it, and writes down what happened; it decides nothing.
+
+pub mod driver;
+pub mod event;
+pub mod state;
+
+
+pub use event::{AttemptOutcome, JournalEntry, RunEvent, RunOutcome, Skip};
+pub use state::{Attempt, RunState, StepState, StepStatus};
+
+/// Number of a run in its workspace, from 1.
+pub type RunId = u32;

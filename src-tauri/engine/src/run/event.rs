@@ -1,0 +1,123 @@
+//! What can happen in a run. Variants are only ever added: every journal ever written stays readable.
+
+use crate::{
+    plan::PlanSpec,
+    planning::Planning,
+    ports::{ToolError, ToolResult},
+    tool::Revision,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// One thing that happened in a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum RunEvent {
+    /// The query was planned; everything that was decided, with its reasons.
+    Planned {
+        planning: Box<Planning>,
+    },
+    /// The plan began to run. `plan` is what runs, after any edit.
+    Started {
+        plan: PlanSpec,
+        catalog_revision: Revision,
+        parallel_limit: u32,
+        timeout_ms: u32,
+        retry: crate::tool::RetryPolicy,
+    },
+    /// All dependencies of the step are done; it waits for a free slot (O-01).
+    StepReady {
+        step: String,
+    },
+    /// A call left for the tool. `arguments` are resolved: no references remain (P-08).
+    AttemptStarted {
+        step: String,
+        /// From 1; counts on through the fallback.
+        attempt: u32,
+        tool: String,
+        arguments: Map<String, Value>,
+    },
+    AttemptFinished {
+        step: String,
+        attempt: u32,
+        duration_ms: u64,
+        outcome: AttemptOutcome,
+    },
+    /// The next attempt waits for `delay_ms` (O-03).
+    RetryScheduled {
+        step: String,
+        attempt: u32,
+        delay_ms: u64,
+    },
+    /// The step's fallback takes over (O-05).
+    FallbackStarted {
+        step: String,
+        tool: String,
+        reason: String,
+    },
+    StepSucceeded {
+        step: String,
+    },
+    StepFailed {
+        step: String,
+        error: ToolError,
+    },
+    StepSkipped {
+        step: String,
+        reason: Skip,
+    },
+    StepCancelled {
+        step: String,
+    },
+    CancelRequested,
+    Finished {
+        outcome: RunOutcome,
+        duration_ms: u64,
+    },
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum AttemptOutcome {
+    Succeeded { result: ToolResult },
+    Failed { error: ToolError },
+}
+
+/// Why a step never ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Skip {
+    /// A step it depends on failed; `root` is where it began (O-06).
+    Dependency { root: String },
+    /// A critical step failed and stopped the run (O-06).
+    CriticalFailure { root: String },
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum RunOutcome {
+    Succeeded,
+    /// Some steps succeeded, some did not.
+    Partial,
+    Failed,
+    Cancelled,
+    /// Our process died; found when the run is opened.
+    Interrupted,
+}
+
+/// An event as the journal keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct JournalEntry {
+    /// From 1, without gaps, within the run.
+    pub seq: u32,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub at_ms: u64,
+    pub event: RunEvent,
+}

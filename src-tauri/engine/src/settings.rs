@@ -1,0 +1,216 @@
+//! The configuration of a workspace: plain data, stored as one JSON document, edited in the window and by hand.
+//!
+//! Every verdict that a setting decides names it by its path here (`policy.denied`, `guard.noise_prefixes`).
+
+use crate::tool::RetryPolicy;
+use serde::{Deserialize, Serialize};
+
+/// Everything a workspace can set. Missing parts take the defaults of the sources.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct Settings {
+    pub policy: ToolPolicy,
+    pub visibility: Vec<VisibilityRule>,
+    /// Tools that nobody sees, whatever else is set (V-02).
+    pub kill_switch: Vec<String>,
+    pub modes: Vec<Mode>,
+    /// The mode of a request that names none; empty means no mode filter.
+    pub default_mode: String,
+    /// Tools that stay visible before an intent is selected, because they select it (V-05).
+    pub handshake_tools: Vec<String>,
+    pub intents: Vec<Intent>,
+    /// Tenants that the window offers; any other may be typed.
+    pub tenants: Vec<String>,
+    pub discovery: DiscoverySettings,
+    pub guard: GuardSettings,
+    pub planner: PlannerSettings,
+    pub run: RunSettings,
+    pub network: NetworkSettings,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            policy: ToolPolicy::default(),
+            visibility: vec![],
+            kill_switch: vec![],
+            modes: vec![],
+            default_mode: String::new(),
+            handshake_tools: vec!["select_intent".into(), "select_active_intent".into()],
+            intents: vec![],
+            tenants: vec![],
+            discovery: DiscoverySettings::default(),
+            guard: GuardSettings::default(),
+            planner: PlannerSettings::default(),
+            run: RunSettings::default(),
+            network: NetworkSettings::default(),
+        }
+    }
+}
+
+/// Which tools exist at all for this workspace (V-01).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct ToolPolicy {
+    /// Null: no allow-list. Empty: nothing is allowed, but the discovery and handshake tools.
+    pub allowed: Option<Vec<String>>,
+    /// Wins over `allowed`.
+    pub denied: Vec<String>,
+    /// A tool must carry all of these.
+    pub require_tags: Vec<String>,
+}
+
+/// Hides tools from some sessions; rules only narrow (V-02). A rule applies to a session that matches every
+/// condition it states.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct VisibilityRule {
+    pub id: String,
+    /// Tenants that the rule is about; empty means all.
+    pub tenants: Vec<String>,
+    /// Tenants that the rule spares.
+    pub except_tenants: Vec<String>,
+    /// Users that the rule is about; empty means all.
+    pub users: Vec<String>,
+    /// The rule holds while this flag is off; empty means always.
+    pub unless_flag: String,
+    /// Tool names that it hides; `*` at the end matches any rest.
+    pub hide: Vec<String>,
+    /// Tags whose tools it hides.
+    pub hide_tags: Vec<String>,
+}
+
+/// A set of tool groups that may be used together (V-03).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct Mode {
+    pub name: String,
+    pub title: String,
+    pub groups: Vec<String>,
+    /// Single tools permitted beside the groups.
+    pub tools: Vec<String>,
+}
+
+/// Something that a session can commit to before destructive tools are shown (source 004).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct Intent {
+    pub id: String,
+    pub title: String,
+}
+
+/// Deferred loading and search (source 003).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct DiscoverySettings {
+    /// While off, deferred tools are shown like all others.
+    pub enabled: bool,
+    pub discovery_tools: Vec<String>,
+}
+
+impl Default for DiscoverySettings {
+    fn default() -> Self {
+        Self { enabled: false, discovery_tools: vec!["tool_search".into(), "tool_get".into()] }
+    }
+}
+
+/// Whether the guard acts or only reports (G-13).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum GuardMode {
+    #[default]
+    Enforce,
+    /// The whitelist and the applicability rules report what they would have dropped and keep it. Visibility, state
+    /// and schema are never relaxed (G-15).
+    Audit,
+}
+
+/// The guard's switches and lists (source 000).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct GuardSettings {
+    pub mode: GuardMode,
+    /// Read tool mentions inside thinking text too (G-04).
+    pub scan_thinking: bool,
+    /// Add the matching tool when the query names a key or URL that the model forgot (G-10).
+    pub add_by_rule: bool,
+    /// Prefixes of key-shaped words that are no Jira keys (G-05).
+    pub noise_prefixes: Vec<String>,
+    /// Project keys that may occur; empty means any but the noise (G-05).
+    pub projects: Vec<String>,
+}
+
+impl Default for GuardSettings {
+    fn default() -> Self {
+        Self {
+            mode: GuardMode::Enforce,
+            scan_thinking: true,
+            add_by_rule: true,
+            noise_prefixes: crate::guard::NOISE_PREFIXES.iter().map(|p| p.to_string()).collect(),
+            projects: vec![],
+        }
+    }
+}
+
+/// How plans are made (source 001).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct PlannerSettings {
+    /// Milliseconds for the model's reply; after that the offline planner answers (P-11).
+    pub timeout_ms: u32,
+    pub temperature: f32,
+    /// Encoding that counts tokens, such as `o200k_base`.
+    pub encoding: String,
+}
+
+impl Default for PlannerSettings {
+    fn default() -> Self {
+        Self { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base".into() }
+    }
+}
+
+/// How plans are run (source 001).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct RunSettings {
+    /// Steps that run at once; the others wait in a queue (O-01).
+    pub parallel_limit: u32,
+    /// Milliseconds of one attempt, unless the tool says otherwise (O-04).
+    pub timeout_ms: u32,
+    pub retry: RetryPolicy,
+}
+
+impl Default for RunSettings {
+    fn default() -> Self {
+        Self { parallel_limit: 5, timeout_ms: 30_000, retry: RetryPolicy::default() }
+    }
+}
+
+/// Where the fetching tools go. Tokens are not here: they come from the environment (S-01).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct NetworkSettings {
+    pub jira_url: String,
+    pub confluence_url: String,
+    /// Let fetches reach private and loopback addresses (S-01).
+    pub allow_private: bool,
+    /// Bytes of a response after which reading stops.
+    pub max_bytes: u32,
+}
+
+impl Default for NetworkSettings {
+    fn default() -> Self {
+        Self { jira_url: String::new(), confluence_url: String::new(), allow_private: false, max_bytes: 2_000_000 }
+    }
+}

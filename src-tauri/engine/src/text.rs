@@ -1,0 +1,66 @@
+//! Offsets into text, converted in one place.
+//!
+//! Rust counts bytes, JavaScript counts UTF-16 code units. Everything that leaves the engine uses [`Span`], in UTF-16
+//! code units; byte ranges stay inside the function that found them.
+
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Half-open range of UTF-16 code units, as `String.prototype.slice(start, end)` takes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct Span {
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Span {
+    /// The span of the byte range `range` of `text`. Both ends must be character boundaries.
+    pub fn of(text: &str, range: Range<usize>) -> Self {
+        let start = utf16_len(&text[..range.start]);
+        Self { start, end: start + utf16_len(&text[range]) }
+    }
+}
+
+fn utf16_len(text: &str) -> u32 {
+    text.chars().map(|c| c.len_utf16() as u32).sum()
+}
+
+/// Shortens `text` to at most `max` characters, cutting the middle.
+pub fn middle_truncate(text: &str, max: usize) -> String {
+    let count = text.chars().count();
+    if count <= max {
+        return text.to_string();
+    }
+    let head = max.saturating_sub(1).div_ceil(2);
+    let tail = max.saturating_sub(1) - head;
+    let start: String = text.chars().take(head).collect();
+    let end: String = text.chars().skip(count - tail).collect();
+    format!("{start}…{end}")
+}
+
+/// Whether `c` is written without spaces between words: Han, kana, Hangul and their punctuation.
+pub fn is_cjk(c: char) -> bool {
+    matches!(c as u32,
+        0x2E80..=0x303F | 0x3040..=0x30FF | 0x3100..=0x31FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xAC00..=0xD7AF
+        | 0xF900..=0xFAFF | 0xFE30..=0xFE4F | 0xFF00..=0xFFEF | 0x20000..=0x323AF)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// G-11: offsets agree with JavaScript, which sees two units in an emoji and one in a Han character.
+    #[test]
+    fn spans_count_utf16_units() {
+        let text = "查看😀PROJ-1";
+        let at = text.find("PROJ").unwrap();
+        assert_eq!(Span::of(text, at..text.len()), Span { start: 4, end: 10 });
+    }
+
+    #[test]
+    fn truncation_keeps_both_ends() {
+        assert_eq!(middle_truncate("abcdefghij", 5), "ab…ij");
+        assert_eq!(middle_truncate("abc", 5), "abc");
+    }
+}

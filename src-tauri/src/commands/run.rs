@@ -1,0 +1,41 @@
+//! Running plans and looking at runs.
+
+use tauri::State;
+use toolplan_workbench::{
+    Problem, Workbench,
+    engine::run::{RunId, RunState},
+    views::{RunDetail, RunSummary},
+};
+
+/// Runs the planning `plan`. Progress arrives as `RunAdvanced` events.
+#[tauri::command]
+#[specta::specta]
+pub async fn start_run(workbench: State<'_, Workbench>, plan: u32) -> Result<RunId, Problem> {
+    workbench.start_run(plan).await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub async fn cancel_run(workbench: State<'_, Workbench>, run: RunId) -> Result<(), Problem> {
+    workbench.cancel_run(run).await
+}
+
+/// All runs, newest first.
+#[tauri::command]
+#[specta::specta]
+pub async fn runs(workbench: State<'_, Workbench>) -> Result<Vec<RunSummary>, Problem> {
+    workbench.runs().await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub async fn open_run(workbench: State<'_, Workbench>, run: RunId) -> Result<RunDetail, Problem> {
+    workbench.open_run(run).await
+}
+
+/// The run as it was after the event `seq`.
+#[tauri::command]
+#[specta::specta]
+pub async fn run_at(workbench: State<'_, Workbench>, run: RunId, seq: u32) -> Result<RunState, Problem> {
+    workbench.run_at(run, seq).await
+}

@@ -1,0 +1,1 @@
+fn main() { toolplan_desktop::run() }

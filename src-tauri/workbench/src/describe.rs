@@ -1,0 +1,3 @@
+use crate::views::EventRow;
+use toolplan_engine::run::JournalEntry;
+pub fn event_row(_entry: &JournalEntry) -> EventRow { todo!() }

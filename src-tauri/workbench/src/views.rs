@@ -1,0 +1,275 @@
+//! What the window and the CLI receive. Shapes only: everything in them was decided elsewhere.
+
+use serde::{Deserialize, Serialize};
+use toolplan_engine::{
+    Problem,
+    planning::Planning,
+    request::Request,
+    run::{JournalEntry, RunId, RunOutcome, RunState},
+    settings::Settings,
+    tokens::TokenCost,
+    tool::{Category, Classification, Loading, Revision, SideEffects, ToolSpec},
+    verdict::{Gate, Outcome, Trail},
+};
+
+/// Everything the window needs before the first query.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct AppInfo {
+    pub version: String,
+    pub workspace: WorkspaceInfo,
+    pub provider: ProviderInfo,
+    pub settings: Settings,
+    pub revision: Revision,
+    pub samples: Vec<SampleQuery>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct WorkspaceInfo {
+    pub name: String,
+    /// The folder that file tools may read.
+    pub root: String,
+    /// The SQLite file.
+    pub database: String,
+    pub is_sample: bool,
+    pub tools: u32,
+    /// Troubles found while opening: shown, not fatal.
+    pub notices: Vec<Problem>,
+}
+
+/// The model provider that the environment configures.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct ProviderInfo {
+    pub configured: bool,
+    /// `anthropic/claude-sonnet-4`, or `offline`.
+    pub label: String,
+    /// A sentence for the status bar: what is used and how to change it.
+    pub note: String,
+}
+
+/// A query to start from.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct SampleQuery {
+    pub title: String,
+    /// What it shows, in a sentence.
+    pub shows: String,
+    pub request: Request,
+}
+
+/// A planned query, ready to draw.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct PlanView {
+    /// Names this planning in later calls.
+    pub id: u32,
+    pub planning: Planning,
+    pub graph: GraphView,
+    /// What differs from the planning that was named as the previous one.
+    pub changes: Vec<Change>,
+    /// Milliseconds of the decision, without the model's.
+    pub decided_in_ms: f64,
+}
+
+/// The stage graph without positions: the window lays it out.
+#[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct GraphView {
+    pub stages: Vec<StageView>,
+    pub steps: Vec<GraphStep>,
+    pub edges: Vec<GraphEdge>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct StageView {
+    /// From 1.
+    pub number: u32,
+    pub steps: Vec<String>,
+    /// The longest expected duration in the stage, milliseconds; null when one is unknown.
+    pub bound_ms: Option<f64>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct GraphStep {
+    pub id: String,
+    pub tool: String,
+    /// From 1.
+    pub stage: u32,
+    pub classification: Classification,
+    /// The argument that matters, as `name: value`, middle-truncated.
+    pub key_argument: String,
+    pub expected_ms: Option<u32>,
+    pub fallback: Option<String>,
+    pub critical: bool,
+    pub on_critical_path: bool,
+    /// A rule put the call in, or audit mode let it through.
+    pub mark: Option<Outcome>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum EdgeKind {
+    /// A result flows along it.
+    Data,
+    /// Order only.
+    Order,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct GraphEdge {
+    pub from: String,
+    pub to: String,
+    pub kind: EdgeKind,
+    /// For data edges, what flows: `argument ← /path`.
+    pub label: String,
+    /// Other edges already say so: drawn only on demand.
+    pub implied: bool,
+}
+
+/// One difference between two plannings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct Change {
+    pub subject: ChangeSubject,
+    /// Step id, tool name or state name.
+    pub name: String,
+    pub before: String,
+    pub after: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeSubject {
+    /// A step joined, left or was altered.
+    Step,
+    /// The tool's deciding verdict.
+    Verdict,
+    /// Tokens of the visible set in a state.
+    Tokens,
+}
+
+/// One row of the catalog table for a request.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct CatalogRow {
+    pub name: String,
+    pub title: Option<String>,
+    pub namespace: String,
+    pub group: String,
+    pub category: Category,
+    pub classification: Classification,
+    pub loading: Loading,
+    pub side_effects: SideEffects,
+    pub tags: Vec<String>,
+    pub tokens: u32,
+    /// The model sees it in the request's context.
+    pub visible: bool,
+    /// Where the tool's way ended for the open query: the deciding gate, or the last one it passed.
+    pub gate: Gate,
+    pub outcome: Outcome,
+    pub reason: String,
+    /// False: it can be planned, not run.
+    pub runnable: bool,
+}
+
+/// A tool with everything the inspector shows.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct ToolDetail {
+    pub spec: ToolSpec,
+    pub cost: TokenCost,
+    pub trail: Trail,
+    pub history: Vec<RevisionRow>,
+    pub stats: Option<ToolStats>,
+}
+
+/// One revision of a tool (K-04).
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct RevisionRow {
+    pub revision: Revision,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub at_ms: u64,
+    pub author: String,
+    /// The fields that changed against the revision before; empty for the first.
+    pub changed: Vec<FieldChange>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct FieldChange {
+    pub field: String,
+    pub before: String,
+    pub after: String,
+}
+
+/// How a tool has behaved so far (K-03). Durations in milliseconds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct ToolStats {
+    pub calls: u32,
+    pub failures: u32,
+    pub retries: u32,
+    pub timeouts: u32,
+    pub average_ms: f64,
+    pub p50_ms: f64,
+    pub p95_ms: f64,
+    /// 0..1
+    pub failure_rate: f64,
+    /// 0..1, over the calls that reported one.
+    pub average_confidence: Option<f64>,
+}
+
+/// A row of the list of runs.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct RunSummary {
+    pub id: RunId,
+    pub query: String,
+    pub started_ms: u64,
+    pub duration_ms: Option<u64>,
+    /// Null while it runs.
+    pub outcome: Option<RunOutcome>,
+    pub steps: u32,
+    pub succeeded: u32,
+    pub catalog_revision: Revision,
+    pub planner: String,
+}
+
+/// A run with its journal.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct RunDetail {
+    pub summary: RunSummary,
+    /// At the last event; `planning` is inside.
+    pub state: RunState,
+    pub graph: GraphView,
+    pub events: Vec<EventRow>,
+}
+
+/// One event as a line of the log.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct EventRow {
+    pub seq: u32,
+    pub at_ms: u64,
+    /// `attempt_started`, `step_failed` …
+    pub kind: String,
+    /// Empty for events about the whole run.
+    pub step: String,
+    /// A sentence.
+    pub text: String,
+}
+
+impl EventRow {
+    pub fn of(entry: &JournalEntry) -> Self {
+        crate::describe::event_row(entry)
+    }
+}
