@@ -105,6 +105,8 @@ pub enum Needs {
     PageId,
     /// A file path.
     Path,
+    /// Something with a name of its own: a path, an issue key or a text in quotation marks.
+    Entity,
     /// The user's own pattern; group 1 where it has one, else the whole match.
     Pattern { regex: String },
 }

@@ -1,8 +1,17 @@
 //! Reading a model's reply: native calls, then JSON, then free text (G-03).
+//!
+//! Says what was proposed and by which path; whether it may run is the guard's business.
 
-use crate::text::Span;
+use super::Reply;
+use crate::{
+    guard::{Mention, mention},
+    settings::GuardSettings,
+    text::Span,
+};
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::{ops::Range, sync::LazyLock};
 
 /// How the calls were found in the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -23,8 +32,7 @@ pub enum ReplyPath {
 }
 
 /// One call as proposed, before the guard.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Proposed {
     pub tool: String,
     /// Null when the proposal only named the tool.
@@ -32,20 +40,227 @@ pub struct Proposed {
     /// Where the model's text says so.
     pub mention: Option<Span>,
     /// The model said not to use it.
-    pub negated: bool,
+    pub declined: bool,
     /// Id of the sub-query it serves; empty for the whole query.
     pub sub_query: String,
-    /// Ids of proposed calls it needs: indexes into the proposal, for chains that the offline selector makes.
+    /// Indexes of earlier calls of the proposal whose results it needs.
     pub after: Vec<u32>,
 }
 
 /// All proposed calls and how they were found.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Proposal {
     pub path: ReplyPath,
     /// Why this path was taken.
     pub path_reason: String,
     pub calls: Vec<Proposed>,
+    pub mentions: Vec<Mention>,
     pub reasoning: String,
+}
+
+/// Reads a reply. `names` are the tools of the catalog.
+pub fn read(reply: &Reply, names: &[&str], settings: &GuardSettings) -> Proposal {
+    let text = reply.text.as_str();
+    let mentions = mention::mentions(text, names);
+    if !reply.native_calls.is_empty() {
+        let calls = reply
+            .native_calls
+            .iter()
+            .map(|c| Proposed { tool: c.tool.clone(), arguments: Some(c.arguments.clone()), ..Default::default() })
+            .collect();
+        return Proposal { path: ReplyPath::Native, path_reason: "The reply holds native tool calls".into(), calls, mentions, reasoning: text.into() };
+    }
+    let known: std::collections::HashSet<&str> = names.iter().copied().collect();
+    if let Some((calls, reasoning, place)) = json_calls(text, &known) {
+        return Proposal { path: ReplyPath::Json, path_reason: format!("No native calls; {place} holds JSON calls"), calls, mentions, reasoning };
+    }
+    let calls = mentioned_calls(text, &mentions, settings.scan_thinking);
+    let path_reason = if calls.is_empty() {
+        "No native calls, no JSON calls, and the text names no tool".to_string()
+    } else {
+        "No native calls and no JSON calls; the text names tools".to_string()
+    };
+    Proposal { path: ReplyPath::FreeText, path_reason, calls, mentions, reasoning: text.into() }
+}
+
+/// One call per tool that the prose mentions, in the order of first mention.
+fn mentioned_calls(text: &str, mentions: &[Mention], scan_thinking: bool) -> Vec<Proposed> {
+    let mut calls: Vec<Proposed> = vec![];
+    for mention in mentions.iter().filter(|m| scan_thinking || !m.thinking) {
+        if calls.iter().any(|c| c.tool == mention.tool) {
+            continue;
+        }
+        let all: Vec<&Mention> = mentions.iter().filter(|m| m.tool == mention.tool && (scan_thinking || !m.thinking)).collect();
+        calls.push(Proposed {
+            tool: mention.tool.clone(),
+            mention: Some(mention.span),
+            declined: mention::is_declined(text, &all),
+            ..Default::default()
+        });
+    }
+    calls
+}
+
+/// JSON calls outside thinking text, else inside it: the calls, the reasoning beside them, and where they stood.
+fn json_calls(text: &str, known: &std::collections::HashSet<&str>) -> Option<(Vec<Proposed>, String, &'static str)> {
+    let plain = mention::without_thinking(text);
+    let places = [
+        (plain.as_str(), fences(&plain), "a fenced block"),
+        (plain.as_str(), vec![0..plain.len()], "the text"),
+        (text, vec![0..text.len()], "the thinking text"),
+    ];
+    for (source, ranges, place) in places {
+        let mut calls = vec![];
+        let mut reasoning = String::new();
+        for range in ranges {
+            for (at, value) in json_values(source, range) {
+                let before = calls.len();
+                collect_calls(&value, known, &mut calls, 0);
+                let span = Span::of(source, at);
+                calls[before..].iter_mut().for_each(|c: &mut Proposed| c.mention = Some(span));
+                if let Some(said) = ["reasoning", "rationale", "thought"].iter().find_map(|k| value.get(k)).and_then(Value::as_str) {
+                    reasoning = said.into();
+                }
+            }
+        }
+        if !calls.is_empty() {
+            return Some((calls, reasoning, place));
+        }
+    }
+    None
+}
+
+fn fences(text: &str) -> Vec<Range<usize>> {
+    static FENCE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?s)```[A-Za-z0-9_]*[ \t]*\r?\n?(.*?)```").expect("a pattern of ours compiles"));
+    FENCE.captures_iter(text).filter_map(|c| c.get(1)).map(|m| m.range()).collect()
+}
+
+/// How many places in a text are tried as the beginning of a JSON value.
+const MAX_JSON_STARTS: usize = 256;
+
+/// The complete JSON objects and arrays in a stretch of text, with their places. Nothing is found inside another.
+fn json_values(text: &str, within: Range<usize>) -> Vec<(Range<usize>, Value)> {
+    let mut found = vec![];
+    let mut at = within.start;
+    for _ in 0..MAX_JSON_STARTS {
+        let Some(start) = text[at..within.end].find(['{', '[']).map(|i| at + i) else { break };
+        let mut stream = serde_json::Deserializer::from_str(&text[start..within.end]).into_iter::<Value>();
+        at = match stream.next() {
+            Some(Ok(value)) => {
+                let end = start + stream.byte_offset();
+                found.push((start..end, value));
+                end
+            }
+            _ => start + 1,
+        };
+    }
+    found
+}
+
+const NAME_KEYS: &[&str] = &["tool", "tool_name", "toolName", "name", "function", "action", "recipient_name"];
+const ARGUMENT_KEYS: &[&str] = &["arguments", "args", "parameters", "params", "input", "tool_input", "action_input"];
+
+fn collect_calls(value: &Value, known: &std::collections::HashSet<&str>, calls: &mut Vec<Proposed>, depth: usize) {
+    if depth > 8 {
+        return;
+    }
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| match item.as_str() {
+            Some(name) if known.contains(name) => calls.push(Proposed { tool: name.into(), ..Default::default() }),
+            _ => collect_calls(item, known, calls, depth + 1),
+        }),
+        Value::Object(map) => {
+            if let Some(call) = as_call(map, known) {
+                calls.push(call);
+                return;
+            }
+            for (key, inner) in map {
+                // {"vector_search": {"query": "…"}}
+                match inner {
+                    Value::Object(arguments) if known.contains(key.as_str()) => calls.push(Proposed {
+                        tool: key.clone(),
+                        arguments: Some(arguments.clone()),
+                        ..Default::default()
+                    }),
+                    _ => collect_calls(inner, known, calls, depth + 1),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn as_call(map: &Map<String, Value>, known: &std::collections::HashSet<&str>) -> Option<Proposed> {
+    let name = NAME_KEYS.iter().find_map(|k| map.get(*k)?.as_str())?;
+    let name = name.strip_prefix("functions.").unwrap_or(name);
+    let arguments = ARGUMENT_KEYS.iter().find_map(|k| as_arguments(map.get(*k)?));
+    // A stranger's "name" is data unless it comes with arguments.
+    if !known.contains(name) && arguments.is_none() && !map.contains_key("tool") {
+        return None;
+    }
+    let sub_query = ["subQuery", "sub_query"].iter().find_map(|k| map.get(*k)?.as_str()).unwrap_or_default();
+    Some(Proposed { tool: name.into(), arguments, sub_query: sub_query.into(), ..Default::default() })
+}
+
+/// Arguments as an object, or as the JSON text of one (OpenAI's habit).
+fn as_arguments(value: &Value) -> Option<Map<String, Value>> {
+    match value {
+        Value::Object(map) => Some(map.clone()),
+        Value::String(text) => serde_json::from_str(text).ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    #[track_caller]
+    fn check(texts: &[&str], expected: Expect) {
+        let names = ["vector_search", "jira_fetch", "web_fetch"];
+        let lines: Vec<String> = texts
+            .iter()
+            .map(|text| {
+                let reply = Reply { text: (*text).into(), ..Default::default() };
+                let proposal = read(&reply, &names, &GuardSettings::default());
+                let calls: Vec<String> = proposal
+                    .calls
+                    .iter()
+                    .map(|c| format!("{}{}{}", if c.declined { "!" } else { "" }, c.tool, c.arguments.as_ref().map_or(String::new(), |a| Value::from(a.clone()).to_string())))
+                    .collect();
+                format!("{} => {:?} {}", text.escape_debug(), proposal.path, calls.join(" "))
+            })
+            .collect();
+        expected.assert_eq(&lines.join("\n"));
+    }
+
+    /// G-03: the order of the paths, and every shape of JSON that models send.
+    #[test]
+    fn replies_are_read_in_order() {
+        check(
+            &[
+                r#"{"tool":"vector_search"}"#,
+                "Sure:\n```json\n[{\"name\":\"jira_fetch\",\"arguments\":\"{\\\"issue_key\\\":\\\"A-1\\\"}\"}]\n```",
+                r#"<think>jira_fetch? no.</think>{"reasoning":"x","toolChain":[{"tool":"web_fetch","parameters":{"url":"u"},"confidence":1}]}"#,
+                r#"I call {"tool_calls":[{"type":"function","function":{"name":"vector_search","arguments":{"query":"q"}}}]} now {"#,
+                r#"{"vector_search":{"query":"a {brace}"}} {"name":"Bob"}"#,
+                r#"{"tool":"vector_search_v2"}"#,
+                "{broken vector_search",
+                "<think>use web_fetch</think>",
+                "nothing here",
+            ],
+            expect![[r#"
+                {\"tool\":\"vector_search\"} => Json vector_search
+                Sure:\n```json\n[{\"name\":\"jira_fetch\",\"arguments\":\"{\\\"issue_key\\\":\\\"A-1\\\"}\"}]\n``` => Json jira_fetch{"issue_key":"A-1"}
+                <think>jira_fetch? no.</think>{\"reasoning\":\"x\",\"toolChain\":[{\"tool\":\"web_fetch\",\"parameters\":{\"url\":\"u\"},\"confidence\":1}]} => Json web_fetch{"url":"u"}
+                I call {\"tool_calls\":[{\"type\":\"function\",\"function\":{\"name\":\"vector_search\",\"arguments\":{\"query\":\"q\"}}}]} now { => Json vector_search{"query":"q"}
+                {\"vector_search\":{\"query\":\"a {brace}\"}} {\"name\":\"Bob\"} => Json vector_search{"query":"a {brace}"}
+                {\"tool\":\"vector_search_v2\"} => Json vector_search_v2
+                {broken vector_search => FreeText vector_search
+                <think>use web_fetch</think> => FreeText web_fetch
+                nothing here => FreeText "#]],
+        );
+    }
 }

@@ -1,0 +1,318 @@
+//! Tool names in prose: where they stand, and whether the text declines them (G-04).
+
+use super::Mention;
+use crate::text::Span;
+use regex::Regex;
+use std::{collections::HashMap, ops::Range, sync::LazyLock};
+
+/// All tool names that `text` mentions, in the order of the text.
+///
+/// A name is matched in any letter case and with `-`, `_` or a space between its parts, on identifier boundaries:
+/// `my_vector_search_v2` names another tool. Mentions inside thinking text are marked as such.
+pub fn mentions(text: &str, names: &[&str]) -> Vec<Mention> {
+    let by_first = names_by_first_part(names);
+    let words = words(text);
+    let thinking = thinking(text);
+    let mut ranges: Vec<(Range<usize>, String)> = vec![];
+    let mut i = 0;
+    while i < words.len() {
+        match longest_name(text, &words[i..], &by_first) {
+            Some((name, count)) => {
+                ranges.push((words[i].start..words[i + count - 1].end, name.to_string()));
+                i += count;
+            }
+            None => i += 1,
+        }
+    }
+    let mut mentions: Vec<Mention> = vec![];
+    for (at, (range, tool)) in ranges.iter().enumerate() {
+        let previous = at.checked_sub(1).map(|p| ranges[p].0.end);
+        let carried = previous.is_some_and(|end| mentions[at - 1].negated && CONNECTOR.is_match(&text[end..range.start]));
+        let next = ranges.get(at + 1).map_or(text.len(), |(r, _)| r.start);
+        let carried = carried && !ENOUGH_AFTER.is_match(&text[range.end..next]);
+        let negated = carried
+            || declined_before(&text[previous.unwrap_or(0)..range.start])
+            || DECLINED_AFTER.is_match(&text[range.end..next]);
+        mentions.push(Mention {
+            tool: tool.clone(),
+            span: Span::of(text, range.clone()),
+            negated,
+            thinking: thinking.iter().any(|t| t.start <= range.start && range.end <= t.end),
+        });
+    }
+    mentions
+}
+
+/// Whether the mentions of one tool, in order, add up to a refusal: what the text last said of it in so many words
+/// counts, and a bare mention after a refusal does not take it back.
+pub fn is_declined(text: &str, mentions: &[&Mention]) -> bool {
+    let mut declined = false;
+    for mention in mentions {
+        if mention.negated {
+            declined = true;
+        } else if asked_for(text, mention) {
+            declined = false;
+        }
+    }
+    declined
+}
+
+fn asked_for(text: &str, mention: &Mention) -> bool {
+    let units: Vec<u16> = text.encode_utf16().take(mention.span.start as usize).collect();
+    ASKED_BEFORE.is_match(&String::from_utf16_lossy(&units))
+}
+
+/// Inside `<think>` … `</think>`; text after an unclosed tag counts to the end.
+pub fn thinking(text: &str) -> Vec<Range<usize>> {
+    static TAG: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?i)<(/?)(?:think|thinking|reasoning)>"));
+    let mut ranges = vec![];
+    let mut open = None;
+    for tag in TAG.captures_iter(text) {
+        let whole = tag.get(0).expect("group 0 always matches");
+        match (tag[1].is_empty(), open) {
+            (true, None) => open = Some(whole.end()),
+            (false, Some(start)) => {
+                ranges.push(start..whole.start());
+                open = None;
+            }
+            // Some servers send the reasoning without its opening tag.
+            (false, None) if ranges.is_empty() => ranges.push(0..whole.start()),
+            _ => {}
+        }
+    }
+    ranges.extend(open.map(|start| start..text.len()));
+    ranges
+}
+
+/// `text` with its thinking parts blanked out, so that offsets stay.
+pub fn without_thinking(text: &str) -> String {
+    let mut plain = text.to_string();
+    for range in thinking(text) {
+        let blank: String = text[range.clone()].chars().map(|c| if c == '\n' { "\n".into() } else { " ".repeat(c.len_utf8()) }).collect();
+        plain.replace_range(range, &blank);
+    }
+    plain
+}
+
+type Names<'n> = HashMap<String, Vec<(Vec<String>, &'n str)>>;
+
+fn names_by_first_part<'n>(names: &[&'n str]) -> Names<'n> {
+    let mut by_first: Names = HashMap::new();
+    for &name in names {
+        let lower = name.to_lowercase();
+        // The name as one word, as it is written in code …
+        by_first.entry(lower.clone()).or_default().push((vec![lower.clone()], name));
+        // … and as separate words: `vector search`, `vector-search`.
+        let parts: Vec<String> = lower.split(['_', '-', ' ']).filter(|p| !p.is_empty()).map(str::to_string).collect();
+        if parts.len() > 1 {
+            by_first.entry(parts[0].clone()).or_default().push((parts, name));
+        }
+    }
+    by_first
+}
+
+/// Runs of identifier characters. CJK text and punctuation separate them.
+fn words(text: &str) -> Vec<Range<usize>> {
+    static WORD: LazyLock<Regex> = LazyLock::new(|| compiled(r"[A-Za-z0-9_]+"));
+    WORD.find_iter(text).map(|m| m.range()).collect()
+}
+
+fn longest_name<'n>(text: &str, words: &[Range<usize>], names: &Names<'n>) -> Option<(&'n str, usize)> {
+    let first = text[words[0].clone()].to_lowercase();
+    let fits = |parts: &[String]| {
+        parts.len() <= words.len()
+            && parts.iter().zip(words).all(|(part, word)| text[word.clone()].eq_ignore_ascii_case(part))
+            && words[..parts.len()].windows(2).all(|pair| matches!(&text[pair[0].end..pair[1].start], "-" | " "))
+            && !hyphenated(text, words[0].start, words[parts.len() - 1].end)
+    };
+    // Dotted and slashed names are one name of several words: compare the text itself.
+    let dotted = names.get(&first).into_iter().flatten().filter(|(parts, _)| fits(parts)).max_by_key(|(parts, _)| parts.len());
+    dotted.map(|(parts, name)| (*name, parts.len())).or_else(|| punctuated_name(text, words, names))
+}
+
+/// Names that hold characters no identifier has (`jira.search`, `GET /search`, `翻译`) are matched letter for letter.
+fn punctuated_name<'n>(text: &str, words: &[Range<usize>], names: &Names<'n>) -> Option<(&'n str, usize)> {
+    let rest = &text[words[0].start..];
+    for count in (2..=words.len().min(8)).rev() {
+        let candidate = &rest[..words[count - 1].end - words[0].start];
+        if candidate.contains('\n') || !candidate.contains(['.', '/', ':']) {
+            continue;
+        }
+        if let Some(found) = names.get(&candidate.to_lowercase()) {
+            return found.iter().find(|(parts, _)| parts.len() == 1).map(|(_, name)| (*name, count));
+        }
+    }
+    None
+}
+
+/// Whether a hyphen glues the words to more identifier: `pre-read-file-hook`.
+fn hyphenated(text: &str, start: usize, end: usize) -> bool {
+    let mut before = text[..start].chars().rev();
+    let mut after = text[end..].chars();
+    let left = before.next() == Some('-') && before.next().is_some_and(|c| c.is_ascii_alphanumeric());
+    let right = after.next() == Some('-') && after.next().is_some_and(|c| c.is_ascii_alphanumeric());
+    left || right
+}
+
+fn compiled(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a pattern of ours compiles")
+}
+
+/// Words that may stand between a refusal and the tool it refuses.
+const FILLER: &str = r"(?:[\s`'\x22*(]|(?:use|using|call|calling|invoke|invoking|run|running|need|needing|needed|want|require|try|trying|pick|picking|choose|choosing|select|selecting|employ|execute|executing|apply|applying|include|including|touch|have|to|the|a|an|any|of|either|tools?|functions?|be|ever|really|actually|also|rely|on|with|for|it|my|our|this|that)\b)*";
+
+static REFUSAL: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(&format!(
+        r"(?i)\b(do(?:es)?\s*n[o'’]t|do\s+not|don[’']?t|won[’']?t|will\s+not|wouldn[’']?t|would\s+not|shouldn[’']?t|should\s+not|shall\s+not|mustn[’']?t|must\s+not|cannot|can[’']?t|can\s+not|needn[’']?t|need\s+not|not\s+going\s+to|no\s+need\s+(?:to|for)|no\s+reason\s+to|unnecessary\s+to|not\s+necessary\s+to|neither|nor|never|not|avoid(?:ing)?|skip(?:ping)?|without|instead\s+of|rather\s+than|refrain\s+from|exclud(?:e|ing)|except(?:\s+for)?|ignor(?:e|ing)|disabl(?:e|ing)|forbid(?:s|den)?|reject(?:ing)?|stop)\b{FILLER}$"
+    ))
+});
+
+static REFUSAL_ZH: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(不要|不用|不必|不需要|不需|无需|无须|毋须|勿|禁止|避免|不应该?|不能|不可以?|不得|不会|不想|不打算|没必要|没有必要|而不是|而非|不再|跳过|排除|停止|不建议|不适合|不考虑|拒绝|别)(?:再|去|来|使用|调用|用|执行|运行|选择|选用|采用|考虑|通过|任何|工具|函数|的|对|到|了|[\s`'\x22“”「」『』])*$",
+    )
+});
+
+/// After the name: "is not needed", "isn't applicable", "? no", 不需要.
+static DECLINED_AFTER: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?ix)^ [`'\x22*)\]]* (?:
+            \s*\(\)? )? (?:
+            \s+(?:tool\s+)?(?:is|are|was|were|would\s+be|will\s+be|seems?|looks?)\s+(?:not|n't|never|un(?:necessary|needed|suitable|available|related)|irrelevant|inapplicable|useless|overkill|off[- ]limits|forbidden|disabled)\b
+          | \s+(?:is|are|was|were)n[’']?t\b
+          | \s+(?:should|must|shall|will|would|can|could|does|do|need)\s*(?:not|n[’']t)\b
+          | \s+(?:cannot|can[’']?t|won[’']?t)\b
+          | \s*(?:[:?,，：？-]|\s-)\s*(?:no|nope|not\s+(?:needed|necessary|required|applicable|useful|relevant|here|this))\b
+          | \s*\(\s*(?:no|not)\s
+          | [^。，；！？,.;!?\n]{0,8}?(?:不需要|不需|不必|不用|不适用|没必要|没有必要|不可用|不合适|不相关|无关|不应|不能|不要|不行|无法|多余|禁用)
+        )",
+    )
+});
+
+static CONNECTOR: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r"(?i)^[\s`'\x22*]*(?:,|、|/|\bor\b|\band\b|\bnor\b|或者?|和|与|及|以及|还有|也)?[\s`'\x22*]*(?:\bor\b|\band\b|\bnor\b)?[\s`'\x22*]*(?:the\s+)?[`'\x22*]*$"));
+
+/// After the name: "suffices", "is enough", 即可. Ends a list of refused tools.
+static ENOUGH_AFTER: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(r"(?i)^[\s`'\x22*()]*(?:suffices?|is\s+(?:enough|sufficient|better|best|fine|right|the\s)|will\s+(?:do|work|suffice)|does|works|can\b|alone|instead|即可|就够|足够|就行|就好|更好|更合适|可以|才)")
+});
+
+/// The model asks for the tool in so many words.
+static ASKED_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(r"(?i)(?:\b(?:use|using|call|calling|invoke|invoking|run|need|prefer|choose|select|try|with|via|then)\s+(?:the\s+)?|使用|调用|改用|选择|采用|通过|需要|用)[\s`'\x22*]*$")
+});
+
+/// Whether the clause that leads up to a mention refuses it.
+fn declined_before(lead: &str) -> bool {
+    // A sentence ends the reach of a refusal; a comma does not.
+    let clause = lead.rsplit(['.', '!', '?', ';', '\n', '。', '！', '？', '；']).next().unwrap_or(lead);
+    if let Some(found) = REFUSAL.captures(clause) {
+        let word = found.get(1).expect("the pattern has the group");
+        let before = clause[..word.start()].trim_end().to_lowercase();
+        let refusal = word.as_str().to_lowercase();
+        // "why not X", "cannot do without X", "if not X": no refusals.
+        let asks = refusal == "not" && (before.ends_with("why") || before.ends_with("if") || before.ends_with("or"));
+        let doubled = refusal == "without" && NEGATIVE.is_match(&before);
+        return !asks && !doubled;
+    }
+    if let Some(found) = REFUSAL_ZH.captures(clause) {
+        let word = found.get(1).expect("the pattern has the group");
+        // 别 is a refusal only as a word of its own: not in 分别, 特别, 识别.
+        let part_of_word = word.as_str() == "别" && clause[..word.start()].ends_with(['分', '特', '识', '级', '区', '个', '类', '性', '差', '辨']);
+        return !part_of_word;
+    }
+    false
+}
+
+static NEGATIVE: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?i)\b(?:not|cannot|can[’']?t|n[’']t|never|impossible)\b"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    const NAMES: &[&str] = &["vector_search", "jira_fetch", "web_fetch", "read_file", "jira.search"];
+
+    #[track_caller]
+    fn check(texts: &[&str], expected: Expect) {
+        let lines: Vec<String> = texts
+            .iter()
+            .map(|text| {
+                let found = mentions(text, NAMES);
+                let show: Vec<String> = found.iter().map(|m| format!("{}{}", if m.negated { "!" } else { "" }, m.tool)).collect();
+                format!("{text} => {}", show.join(" "))
+            })
+            .collect();
+        expected.assert_eq(&lines.join("\n"));
+    }
+
+    /// G-04: identifier boundaries, spelling variants, order of mention.
+    #[test]
+    fn names_stand_on_identifier_boundaries() {
+        check(
+            &[
+                "web_fetch then vector_search",
+                "my_vector_search_v2, pre_read_file_hook, no_web_fetch",
+                "vector-search or Vector Search",
+                "tools.jira_fetch, functions/jira_fetch, JIRA_FETCH()",
+                "用jira_fetch查询，然后vector_search",
+                "call jira.search",
+            ],
+            expect![[r#"
+                web_fetch then vector_search => web_fetch vector_search
+                my_vector_search_v2, pre_read_file_hook, no_web_fetch => 
+                vector-search or Vector Search => vector_search vector_search
+                tools.jira_fetch, functions/jira_fetch, JIRA_FETCH() => jira_fetch jira_fetch jira_fetch
+                用jira_fetch查询，然后vector_search => jira_fetch vector_search
+                call jira.search => jira.search"#]],
+        );
+    }
+
+    /// G-04: declined mentions.
+    #[test]
+    fn refusals_reach_their_tool_and_no_further() {
+        check(
+            &[
+                "Do not use web_fetch. vector_search suffices",
+                "I won't call jira_fetch or web_fetch; use vector_search",
+                "Do not use web_fetch, jira_fetch, use vector_search",
+                "不要使用 jira_fetch，改用 vector_search",
+                "分别使用 jira_fetch 和 vector_search",
+                "jira_fetch is not needed, vector_search is",
+                "jira_fetch 在这里不需要",
+                "Don't forget to use jira_fetch. Not sure; why not web_fetch?",
+                "We cannot answer without jira_fetch",
+                "vector_search instead of web_fetch",
+                "无需调用jira_fetch，vector_search即可",
+                "Skip jira_fetch, vector_search is enough",
+            ],
+            expect![[r#"
+                Do not use web_fetch. vector_search suffices => !web_fetch vector_search
+                I won't call jira_fetch or web_fetch; use vector_search => !jira_fetch !web_fetch vector_search
+                Do not use web_fetch, jira_fetch, use vector_search => !web_fetch !jira_fetch vector_search
+                不要使用 jira_fetch，改用 vector_search => !jira_fetch vector_search
+                分别使用 jira_fetch 和 vector_search => jira_fetch vector_search
+                jira_fetch is not needed, vector_search is => !jira_fetch vector_search
+                jira_fetch 在这里不需要 => !jira_fetch
+                Don't forget to use jira_fetch. Not sure; why not web_fetch? => jira_fetch web_fetch
+                We cannot answer without jira_fetch => jira_fetch
+                vector_search instead of web_fetch => vector_search !web_fetch
+                无需调用jira_fetch，vector_search即可 => !jira_fetch vector_search
+                Skip jira_fetch, vector_search is enough => !jira_fetch vector_search"#]],
+        );
+    }
+
+    /// G-04: thinking text, closed, unclosed and without its opening tag.
+    #[test]
+    fn thinking_is_marked() {
+        for (text, thinking) in [
+            ("<think>jira_fetch</think> no", true),
+            ("<think>jira_fetch", true),
+            ("jira_fetch</think> x", true),
+            ("<think>x</think> jira_fetch", false),
+        ] {
+            assert_eq!(mentions(text, NAMES)[0].thinking, thinking, "{text}");
+        }
+        assert_eq!(without_thinking("a<think>日</think>b").len(), "a<think>日</think>b".len());
+    }
+}

@@ -1,0 +1,12 @@
+import type { RunState } from "../ipc/client";
+
+/** How far a run is: `2 of 4 steps`. */
+export function StepProgress({ run }: { run: RunState }) {
+  const steps = Object.values(run.steps);
+  const done = steps.filter((s) => s.status === "succeeded").length;
+  return (
+    <span className="muted" data-testid="run-progress">
+      {done} of {steps.length} steps
+    </span>
+  );
+}

@@ -1,0 +1,108 @@
+/** The request's context: always in sight, and the same for every view. */
+import { useQuery } from "@tanstack/react-query";
+import { TriangleAlert } from "lucide-react";
+import { EXECUTION_STATES, type Planner } from "../../ipc/client";
+import { changeContext } from "../../lib/context";
+import { infoQuery } from "../../lib/queries";
+import { useWindow } from "../../lib/store";
+
+interface Option {
+  value: string;
+  label: string;
+}
+
+export function ContextBar() {
+  const draft = useWindow((s) => s.draft);
+  const { data: info } = useQuery(infoQuery);
+  const settings = info?.settings;
+  const needsIntent = draft.state === "ACTION" && draft.intent === "";
+
+  const modes = settings?.modes.map((m) => ({ value: m.name, label: m.title || m.name })) ?? [];
+  const standard = settings?.default_mode ? `Default mode (${settings.default_mode})` : "No mode";
+  const tenants = settings?.tenants.map((t) => ({ value: t, label: t })) ?? [];
+  const intents = settings?.intents.map((i) => ({ value: i.id, label: i.title || i.id })) ?? [];
+  const planners: (Option & { disabled?: boolean; title?: string })[] = [
+    { value: "offline", label: "Offline" },
+    info?.provider.configured
+      ? { value: "model", label: `Model: ${info.provider.label}` }
+      : { value: "model", label: "Model (not configured)", disabled: true },
+    { value: "recorded", label: "Recorded reply" },
+  ];
+
+  return (
+    <div className="context-bar">
+      <div className="segmented" role="radiogroup" aria-label="State">
+        {EXECUTION_STATES.map((state) => (
+          <button
+            type="button"
+            key={state}
+            role="radio"
+            aria-checked={draft.state === state}
+            data-testid={`state-${state}`}
+            onClick={() => changeContext({ state })}
+          >
+            {state}
+          </button>
+        ))}
+      </div>
+      {needsIntent && (
+        <span className="needs-intent" role="status" data-testid="needs-intent" title="Until an intent is chosen the engine treats ACTION as REASONING">
+          <TriangleAlert size={13} aria-hidden /> ACTION needs an intent; it counts as REASONING
+        </span>
+      )}
+      <Choice label="Mode" testId="mode-select" value={draft.mode} none={standard} options={modes} onChange={(mode) => changeContext({ mode })} />
+      <Choice
+        label="Tenant"
+        testId="tenant-select"
+        value={draft.session.tenant}
+        none="No tenant"
+        options={tenants}
+        onChange={(tenant) => changeContext({ session: { ...draft.session, tenant } })}
+      />
+      <Choice label="Intent" testId="intent-select" value={draft.intent} none="No intent" options={intents} onChange={(intent) => changeContext({ intent })} />
+      <label className="choice" title={info?.provider.note}>
+        <span>Planner</span>
+        <select
+          data-testid="planner-select"
+          value={draft.planner}
+          onChange={(e) => changeContext({ planner: e.target.value as Planner })}
+        >
+          {planners.map((p) => (
+            <option key={p.value} value={p.value} disabled={p.disabled}>
+              {p.label}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  );
+}
+
+interface ChoiceProps {
+  label: string;
+  testId: string;
+  value: string;
+  /** What the empty value means. */
+  none: string;
+  options: Option[];
+  onChange: (value: string) => void;
+}
+
+function Choice({ label, testId, value, none, options, onChange }: ChoiceProps) {
+  // A sample may name something that the settings do not list; it must still be shown as chosen.
+  const listed = value === "" || options.some((o) => o.value === value);
+  return (
+    <label className="choice">
+      <span>{label}</span>
+      <select data-testid={testId} value={value} onChange={(e) => onChange(e.target.value)}>
+        <option value="">{none}</option>
+        {!listed && <option value={value}>{value}</option>}
+        {options.map((o) => (
+          <option key={o.value} value={o.value}>
+            {o.label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

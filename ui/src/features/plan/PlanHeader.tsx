@@ -1,0 +1,84 @@
+/** Above the graph: the plan in a line, what is wrong with it, and the buttons that run it. */
+import { Play, Square, Table2, Workflow } from "lucide-react";
+import { ProblemNote } from "../../components/ProblemNote";
+import { RunOutcomeBadge } from "../../components/Badges";
+import { StepProgress } from "../../components/StepProgress";
+import type { Finding, PlanView } from "../../ipc/client";
+import { counted, duration } from "../../lib/format";
+import { blockedBecause, useLiveRun, useRunning } from "../../lib/running";
+import { useWindow } from "../../lib/store";
+
+export function PlanHeader({ view }: { view: PlanView }) {
+  const run = useLiveRun();
+  const { start, stop, starting, problem, dismiss } = useRunning();
+  const asTable = useWindow((s) => s.asTable);
+  const live = useWindow((s) => s.live);
+  const set = useWindow((s) => s.set);
+  const { shape, findings } = view.planning;
+  const blocked = blockedBecause(view, run);
+  const running = run !== null && run.outcome === null;
+
+  return (
+    <div className="plan-header">
+      <div className="plan-line">
+        {running ? (
+          <button type="button" className="button" data-testid="stop-button" disabled={run.cancelling} onClick={() => void stop()} title="Stop (Shift+F5)">
+            <Square size={13} aria-hidden /> {run.cancelling ? "Stopping…" : "Stop"}
+          </button>
+        ) : (
+          <button type="button" className="button primary" data-testid="run-button" disabled={blocked !== null || starting} onClick={() => void start()} title={blocked ?? "Run (F5)"}>
+            <Play size={13} aria-hidden /> Run
+          </button>
+        )}
+        {run && live && (
+          <button type="button" className="link" onClick={() => set({ view: "runs", openRun: live.run, cursor: null })}>
+            Run {live.run}
+          </button>
+        )}
+        {run && (
+          <span data-testid="run-outcome" data-outcome-of-run={run.outcome ?? "running"}>
+            <RunOutcomeBadge of={run.outcome} />
+          </span>
+        )}
+        {run && <StepProgress run={run} />}
+        <span className="muted truncate grow" data-testid="plan-summary">
+          {counted(view.graph.steps.length, "step")} in {counted(view.graph.stages.length, "stage")} · takes{" "}
+          {shape.duration_ms === null ? "unknown time" : `≈ ${duration(shape.duration_ms)}`}
+          {shape.cost !== null && ` · ≈ $${shape.cost.toFixed(4)}`} · decided in {duration(view.decided_in_ms)}
+        </span>
+        <button
+          type="button"
+          className="button small"
+          data-testid="table-toggle"
+          aria-pressed={asTable}
+          title={asTable ? "Show the graph (t)" : "Show the table (t)"}
+          onClick={() => set({ asTable: !asTable })}
+        >
+          {asTable ? <Workflow size={13} aria-hidden /> : <Table2 size={13} aria-hidden />} {asTable ? "Graph" : "Table"}
+        </button>
+      </div>
+      {problem && <ProblemNote problem={problem} onDismiss={dismiss} />}
+      {findings.length > 0 && <Findings findings={findings} />}
+    </div>
+  );
+}
+
+function Findings({ findings }: { findings: Finding[] }) {
+  const set = useWindow((s) => s.set);
+  return (
+    <ul className="findings" data-testid="findings" aria-label="Findings">
+      {findings.map((finding, i) => (
+        <li key={i} data-code={finding.code}>
+          {finding.step !== "" && (
+            <button type="button" className="link mono" onClick={() => set({ step: finding.step, tool: null })}>
+              {finding.step}
+            </button>
+          )}
+          <span>{finding.message}</span>
+          <span className="hint">{finding.hint}</span>
+          <code className="rule">{finding.code}</code>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,68 @@
+/** What the tool definitions cost in the prompt, per state: all of them against those that the model sees. */
+import { useMemo } from "react";
+import { DataTable, type Column } from "../../components/DataTable";
+import type { Planning, StateTokens, TokenReport } from "../../ipc/client";
+import { count, counted, reduction } from "../../lib/format";
+import { useWindow } from "../../lib/store";
+import "./visibility.css";
+
+type ToolRow = TokenReport["tools"][number];
+
+const columns: Column<ToolRow>[] = [
+  { id: "tool", header: "Tool", value: (r) => r.tool, width: "minmax(140px, 1fr)", mono: true },
+  { id: "name", header: "Name", value: (r) => r.cost.name, width: "64px", numeric: true },
+  { id: "description", header: "Description", value: (r) => r.cost.description, width: "92px", numeric: true },
+  { id: "schema", header: "Schema", value: (r) => r.cost.schema, width: "72px", numeric: true },
+  { id: "total", header: "Total", value: (r) => r.total, width: "72px", numeric: true },
+  { id: "visible", header: "In the prompt", value: (r) => (r.visible ? "yes" : "no"), width: "100px" },
+];
+
+export function TokensPanel({ planning }: { planning: Planning }) {
+  const { tokens, request } = planning;
+  const tool = useWindow((s) => s.tool);
+  const set = useWindow((s) => s.set);
+  const widest = useMemo(() => Math.max(1, ...tokens.states.map((s) => s.full)), [tokens]);
+  return (
+    <div className="tokens">
+      <div className="tokens-states">
+        <p className="muted">
+          Tool definitions, {tokens.encoding}, {tokens.exact ? "exact" : "estimated"}
+        </p>
+        {tokens.states.map((state) => (
+          <StateBar key={state.state} row={state} widest={widest} current={state.state === request.state} />
+        ))}
+      </div>
+      <DataTable
+        label="Tokens per tool"
+        rows={tokens.tools}
+        columns={columns}
+        rowId={(r) => r.tool}
+        selected={tool}
+        initialSort={[{ id: "total", desc: true }]}
+        onSelect={(r) => set({ tool: r.tool, step: null })}
+      />
+    </div>
+  );
+}
+
+function StateBar({ row, widest, current }: { row: StateTokens; widest: number; current: boolean }) {
+  return (
+    <div className="state-bar" data-testid={`tokens-${row.state}`} data-current={current || undefined} data-visible={row.visible} data-full={row.full}>
+      <div className="state-bar-head">
+        <strong>{row.state}</strong>
+        <span>
+          <span data-testid={`tokens-visible-${row.state}`}>{count(row.visible)}</span> of {count(row.full)}
+        </span>
+        <span className="state-saved">
+          saved {count(row.saved)} ({reduction(row.visible, row.full)})
+        </span>
+      </div>
+      <div className="bar" style={{ width: `${(row.full / widest) * 100}%` }} title={`${counted(row.visible_tools, "tool")} of ${row.full_tools} visible`}>
+        <div style={{ width: `${row.full === 0 ? 0 : (row.visible / row.full) * 100}%` }} />
+      </div>
+      <div className="muted small">
+        {row.visible_tools} of {counted(row.full_tools, "tool")} visible
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,148 @@
+/**
+ * The window's only way to Rust: every command as a function that returns its answer or throws a `Problem`.
+ *
+ * Nothing else imports the generated bindings or Tauri. In a plain browser, where there is no Rust, the same functions
+ * talk to the in-browser host of `fake.ts`.
+ */
+import { commands, events } from "./bindings";
+import type * as B from "./bindings";
+
+/**
+ * Serde fills in defaults, so the bindings call such fields optional, although Rust always sends them and takes them
+ * all. Inside the window every field is there; a `Value` is left as it is, because it is already complete.
+ */
+type Full<T> = [B.Value] extends [T]
+  ? T
+  : T extends (infer Item)[]
+    ? Full<Item>[]
+    : T extends object
+      ? { [K in keyof T]-?: Full<Exclude<T[K], undefined>> }
+      : T;
+
+type Commands = typeof commands;
+type FullAll<Args> = { [K in keyof Args]: Full<Args[K]> };
+type AnswerOf<R> = R extends { status: "ok"; data: infer Data } ? Full<Data> : never;
+type Command<F> = F extends (...args: infer Args) => Promise<infer R> ? (...args: FullAll<Args>) => Promise<AnswerOf<R>> : never;
+
+export type RunAdvanced = Full<B.RunAdvanced>;
+
+/** What the window needs of the side that answers it. */
+export type Host = { [Name in keyof Commands]: Command<Commands[Name]> } & {
+  /** Calls `listener` whenever a run went on; returns the function that stops it. */
+  onRunAdvanced(listener: (advanced: RunAdvanced) => void): Promise<() => void>;
+};
+
+/** Something that could not be done, in words for a person: the thing, and the remedy. */
+export class Problem extends Error {
+  readonly code: string;
+  readonly hint: string;
+
+  constructor(problem: B.Problem) {
+    super(problem.message);
+    this.name = "Problem";
+    this.code = problem.code;
+    this.hint = problem.hint;
+  }
+
+  /** Reads whatever was thrown: Rust's problem, a JavaScript error, or Tauri's bare string. */
+  static from(thrown: unknown): Problem {
+    if (thrown instanceof Problem) return thrown;
+    if (isProblem(thrown)) return new Problem(thrown);
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return new Problem({ code: "window.unexpected", message, hint: "Try again; if it stays, restart Toolplan." });
+  }
+}
+
+function isProblem(thrown: unknown): thrown is B.Problem {
+  if (typeof thrown !== "object" || thrown === null) return false;
+  const { code, message, hint } = thrown as Record<string, unknown>;
+  return typeof code === "string" && typeof message === "string" && typeof hint === "string";
+}
+
+type Reply = { status: "ok"; data: unknown } | { status: "error"; error: unknown };
+
+/** The answer inside the reply of a command, or a throw of its problem. */
+export async function unwrap(reply: Promise<Reply>): Promise<unknown> {
+  let settled: Reply;
+  try {
+    settled = await reply;
+  } catch (thrown) {
+    throw Problem.from(thrown);
+  }
+  if (settled.status === "error") throw Problem.from(settled.error);
+  return settled.data;
+}
+
+function tauriHost(): Host {
+  const unwrapped = Object.entries(commands).map(([name, command]) => {
+    const call = command as (...args: unknown[]) => Promise<Reply>;
+    return [name, (...args: unknown[]) => unwrap(call(...args))] as const;
+  });
+  return {
+    // The types were computed from the same table that is walked here.
+    ...(Object.fromEntries(unwrapped) as unknown as Omit<Host, "onRunAdvanced">),
+    onRunAdvanced: (listener) => events.runAdvanced.listen((event) => listener(event.payload as RunAdvanced)),
+  };
+}
+
+const insideTauri = typeof window !== "undefined" && "__TAURI_INTERNALS__" in window;
+
+/** Loaded on first use, so that the desktop window never fetches the fake's data. */
+const host: Promise<Host> = insideTauri ? Promise.resolve(tauriHost()) : import("./fake").then((fake) => fake.createHost());
+
+/** Calls go through this object, so that a test or the fake can stand in without the callers knowing. */
+export const client = new Proxy({} as Host, {
+  get:
+    (_, name: keyof Host) =>
+    async (...args: unknown[]) => {
+      const call = (await host)[name] as (...args: unknown[]) => Promise<unknown>;
+      return call(...args);
+    },
+});
+
+export type AppInfo = Full<B.AppInfo>;
+export type Applicability = Full<B.Applicability>;
+export type Attempt = Full<B.Attempt>;
+export type CatalogRow = Full<B.CatalogRow>;
+export type Change = Full<B.Change>;
+export type Classification = B.Classification;
+export type Evidence = Full<B.Evidence>;
+export type EventRow = Full<B.EventRow>;
+export type ExecutionState = B.ExecutionState;
+export type Finding = Full<B.Finding>;
+export type FunnelRow = Full<B.FunnelRow>;
+export type Gate = B.Gate;
+export type GraphEdge = Full<B.GraphEdge>;
+export type GraphStep = Full<B.GraphStep>;
+export type GraphView = Full<B.GraphView>;
+export type GuardedCall = Full<B.GuardedCall>;
+export type GuardReport = Full<B.GuardReport>;
+export type Mention = Full<B.Mention>;
+export type Needs = Full<B.Needs>;
+export type Outcome = B.Outcome;
+export type Planner = B.Planner;
+export type Planning = Full<B.Planning>;
+export type PlanView = Full<B.PlanView>;
+export type ReplyPath = B.ReplyPath;
+export type Request = Full<B.Request>;
+export type RevisionRow = Full<B.RevisionRow>;
+export type RunDetail = Full<B.RunDetail>;
+export type RunOutcome = B.RunOutcome;
+export type RunState = Full<B.RunState>;
+export type RunSummary = Full<B.RunSummary>;
+export type SampleQuery = Full<B.SampleQuery>;
+export type Settings = Full<B.Settings>;
+export type Source = Full<B.Source>;
+export type StageView = Full<B.StageView>;
+export type StateTokens = Full<B.StateTokens>;
+export type StepSpec = Full<B.StepSpec>;
+export type StepState = Full<B.StepState>;
+export type StepStatus = B.StepStatus;
+export type TokenReport = Full<B.TokenReport>;
+export type ToolDetail = Full<B.ToolDetail>;
+export type ToolSpec = Full<B.ToolSpec>;
+export type Trail = Full<B.Trail>;
+export type Value = B.Value;
+export type Verdict = Full<B.Verdict>;
+
+export const EXECUTION_STATES: readonly ExecutionState[] = ["REQUEST", "REASONING", "ACTION"];

@@ -1,0 +1,51 @@
+/** Numbers and times as the window writes them. What is not known reads "unknown", never 0. */
+
+const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
+export const UNKNOWN = "unknown";
+
+export function count(n: number | null): string {
+  return n === null ? UNKNOWN : whole.format(n);
+}
+
+/** `3 steps`, `1 step`. */
+export function counted(n: number, noun: string): string {
+  return `${whole.format(n)} ${noun}${n === 1 ? "" : "s"}`;
+}
+
+export function duration(ms: number | null): string {
+  if (ms === null) return UNKNOWN;
+  if (ms < 1) return "<1 ms";
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  return `${minutes} min ${Math.round((ms % 60_000) / 1000)} s`;
+}
+
+/** How much smaller `part` is than `full`: `−72 %`. */
+export function reduction(part: number, full: number): string {
+  if (full === 0) return "0 %";
+  const percent = Math.round(((full - part) / full) * 100);
+  return percent === 0 ? "0 %" : `${percent > 0 ? "−" : "+"}${Math.abs(percent)} %`;
+}
+
+export function percent(ratio: number | null): string {
+  return ratio === null ? UNKNOWN : `${Math.round(ratio * 100)} %`;
+}
+
+const day = new Intl.DateTimeFormat("en-GB", { day: "2-digit", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 });
+
+export const moment = (ms: number): string => day.format(ms);
+export const timeOfDay = (ms: number): string => clock.format(ms);
+
+export function json(value: unknown): string {
+  return JSON.stringify(value, null, 2) ?? "";
+}
+
+/** Arguments on one line: `query: "…", limit: 5`. */
+export function inline(value: { [key: string]: unknown }): string {
+  return Object.entries(value)
+    .map(([name, v]) => `${name}: ${JSON.stringify(v)}`)
+    .join(", ");
+}

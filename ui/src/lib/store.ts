@@ -1,0 +1,78 @@
+/**
+ * What the window alone owns: the draft of the request, selection, open view, panes. Nothing that Rust knows is copied
+ * here; answers of commands live in the query cache and in `planning.ts`.
+ */
+import { create } from "zustand";
+import { createJSONStorage, persist } from "zustand/middleware";
+import type { Request } from "../ipc/client";
+
+export type View = "plan" | "catalog" | "visibility" | "runs" | "settings";
+export type Theme = "auto" | "light" | "dark";
+export type BottomTab = "events" | "tokens" | "funnel";
+
+/** The last edit of a tool, as what has to be restored to take it back. */
+export interface Edit {
+  tool: string;
+  /** The tool's revision before the edit. */
+  before: number;
+}
+
+interface WindowState {
+  view: View;
+  theme: Theme;
+  draft: Request;
+  step: string | null;
+  tool: string | null;
+  /** Index of the guarded call under the pointer. */
+  hoveredCall: number | null;
+  /** The table twin stands in the place of the graph. */
+  asTable: boolean;
+  bottomTab: BottomTab;
+  /** The run started from this window last, with the planning it belongs to. */
+  live: { run: number; plan: number } | null;
+  openRun: number | null;
+  /** Sequence number of the event at which the open run is shown; null means the last. */
+  cursor: number | null;
+  overlay: "palette" | "keys" | null;
+  edits: Edit[];
+  set: (change: Partial<Omit<WindowState, "set" | "draft">>) => void;
+  setDraft: (change: Partial<Request>) => void;
+}
+
+export const emptyRequest: Request = {
+  query: "",
+  session: { tenant: "", user: "", flags: [] },
+  state: "REQUEST",
+  mode: "",
+  intent: "",
+  routing: { suggested_tools: null, sub_questions: [] },
+  decomposition: null,
+  planner: "offline",
+};
+
+export const useWindow = create<WindowState>()(
+  persist(
+    (set) => ({
+      view: "plan",
+      theme: "auto",
+      draft: emptyRequest,
+      step: null,
+      tool: null,
+      hoveredCall: null,
+      asTable: false,
+      bottomTab: "events",
+      live: null,
+      openRun: null,
+      cursor: null,
+      overlay: null,
+      edits: [],
+      set,
+      setDraft: (change) => set((s) => ({ draft: { ...s.draft, ...change } })),
+    }),
+    {
+      name: "toolplan.window",
+      storage: createJSONStorage(() => localStorage),
+      partialize: ({ theme, asTable, bottomTab }) => ({ theme, asTable, bottomTab }),
+    },
+  ),
+);
