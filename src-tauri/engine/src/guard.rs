@@ -14,7 +14,7 @@ pub use noise::NOISE_PREFIXES;
 use crate::{
     plan::{Finding, as_reference, finding},
     request::{Request, SubQuery},
-    select::{Proposal, Proposed, ReplyPath},
+    select::{Proposal, Proposed, ReplyPath, offline::call_reference},
     settings::{GuardMode, Settings},
     text::Span,
     tool::{Applicability, Catalog, Entry, Needs, SideEffects, ToolCall, ToolSpec},
@@ -106,7 +106,13 @@ struct Asked<'a> {
 }
 
 impl<'a> Guard<'a> {
-    pub fn new(catalog: &'a Catalog, settings: &'a Settings, viewer: Viewer<'a>, request: &'a Request, parts: &'a [SubQuery]) -> Self {
+    pub fn new(
+        catalog: &'a Catalog,
+        settings: &'a Settings,
+        viewer: Viewer<'a>,
+        request: &'a Request,
+        parts: &'a [SubQuery],
+    ) -> Self {
         Self { catalog, settings, viewer, request, parts }
     }
 
@@ -124,10 +130,14 @@ impl<'a> Guard<'a> {
         for proposed in &proposal.calls {
             let start = report.calls.len();
             for mut call in self.judge(proposed, proposal.path) {
-                let repeated = report.calls.iter().any(|c| c.goes_on() && call.goes_on() && c.call == call.call && proposed.after.is_empty());
+                let repeated = report
+                    .calls
+                    .iter()
+                    .any(|c| c.goes_on() && call.goes_on() && c.call == call.call && proposed.after.is_empty());
                 if repeated {
                     continue;
                 }
+                call.call.arguments = with_call_indexes(&call.call.arguments, &first_and_last);
                 call.after = proposed
                     .after
                     .iter()
@@ -151,12 +161,19 @@ impl<'a> Guard<'a> {
     fn judge(&self, proposed: &Proposed, path: ReplyPath) -> Vec<GuardedCall> {
         let mut verdicts = vec![self.proposed_verdict(proposed, path)];
         let Some(entry) = self.catalog.get(&proposed.tool) else {
-            verdicts.push(dropped(Gate::Registered, "tool.unknown", format!("There is no tool called {}; unknown names are refused, never rewritten", proposed.tool)));
+            verdicts.push(dropped(
+                Gate::Registered,
+                "tool.unknown",
+                format!("There is no tool called {}; unknown names are refused, never rewritten", proposed.tool),
+            ));
             return vec![self.stopped(proposed, None, verdicts)];
         };
         let tool = &entry.spec;
         if proposed.declined {
-            verdicts.push(dropped(Gate::Proposed, "proposed.declined", "The model's text says not to use it").because(self.mention_evidence(proposed)));
+            verdicts.push(
+                dropped(Gate::Proposed, "proposed.declined", "The model's text says not to use it")
+                    .because(self.mention_evidence(proposed)),
+            );
             return vec![self.stopped(proposed, Some(tool), verdicts)];
         }
         if let Some(verdict) = self.viewer.trail(tool).decided() {
@@ -182,7 +199,8 @@ impl<'a> Guard<'a> {
                 })
                 .collect(),
             Err(missing) => {
-                let audited = self.settings.guard.mode == GuardMode::Audit && missing.last().is_some_and(|v| v.gate == Gate::Applicability);
+                let audited = self.settings.guard.mode == GuardMode::Audit
+                    && missing.last().is_some_and(|v| v.gate == Gate::Applicability);
                 for verdict in missing {
                     verdicts.push(if audited { self.relax(verdict, &mut would_drop) } else { verdict });
                 }
@@ -211,9 +229,19 @@ impl<'a> Guard<'a> {
 
     fn whitelist_verdict(&self, tool: &str) -> Verdict {
         match self.request.routing.whitelist() {
-            None => Verdict::kept(Gate::Whitelist, "whitelist.none", "The routing plan suggests no tools, so none is excluded"),
-            Some(list) if list.iter().any(|t| t == tool) => Verdict::kept(Gate::Whitelist, "whitelist.listed", "The routing plan suggests it"),
-            Some(list) => dropped(Gate::Whitelist, "whitelist.not_listed", format!("The routing plan suggests only {}", list.join(", "))),
+            None => Verdict::kept(
+                Gate::Whitelist,
+                "whitelist.none",
+                "The routing plan suggests no tools, so none is excluded",
+            ),
+            Some(list) if list.iter().any(|t| t == tool) => {
+                Verdict::kept(Gate::Whitelist, "whitelist.listed", "The routing plan suggests it")
+            }
+            Some(list) => dropped(
+                Gate::Whitelist,
+                "whitelist.not_listed",
+                format!("The routing plan suggests only {}", list.join(", ")),
+            ),
         }
         .set_by("routing.suggested_tools")
     }
@@ -236,11 +264,16 @@ impl<'a> Guard<'a> {
             sub_query: &part.id,
         };
         let parts = self.parts.iter().enumerate();
-        let named: Vec<_> = parts.clone().filter(|(_, p)| !sub_query.is_empty() && (p.id == sub_query || p.query == sub_query)).map(part).collect();
+        let named: Vec<_> = parts
+            .clone()
+            .filter(|(_, p)| !sub_query.is_empty() && (p.id == sub_query || p.query == sub_query))
+            .map(part)
+            .collect();
         if !named.is_empty() {
             return named;
         }
-        let all: Vec<_> = parts.filter(|(_, p)| p.dependencies.is_empty()).map(part).filter(|a| !a.text.is_empty()).collect();
+        let all: Vec<_> =
+            parts.filter(|(_, p)| p.dependencies.is_empty()).map(part).filter(|a| !a.text.is_empty()).collect();
         if all.is_empty() { vec![self.whole_query()] } else { all }
     }
 
@@ -263,11 +296,18 @@ impl<'a> Guard<'a> {
         if let Some(arguments) = own {
             let verdict = Verdict::kept(Gate::Arguments, "arguments.model", format!("The model stated {argument}"));
             let call = ToolCall { tool: tool.name.clone(), arguments: arguments.clone() };
-            return Ok(vec![Filled { call, sub_query: self.known_part(&proposed.sub_query), verdicts: vec![applicable, verdict] }]);
+            return Ok(vec![Filled {
+                call,
+                sub_query: self.known_part(&proposed.sub_query),
+                verdicts: vec![applicable, verdict],
+            }]);
         }
         let asked = self.asked(&proposed.sub_query);
         if asked.iter().all(|a| a.text.is_empty()) {
-            return Err(vec![applicable, dropped(Gate::Arguments, "arguments.empty", "The query is empty: there is nothing to ask")]);
+            return Err(vec![
+                applicable,
+                dropped(Gate::Arguments, "arguments.empty", "The query is empty: there is nothing to ask"),
+            ]);
         }
         let filled = asked.into_iter().map(|asked| {
             let mut arguments = proposed.arguments.clone().unwrap_or_default();
@@ -283,13 +323,22 @@ impl<'a> Guard<'a> {
         Ok(filled.collect())
     }
 
-    fn fill_reference(&self, proposed: &Proposed, tool: &ToolSpec, rule: &Applicability) -> Result<Vec<Filled>, Vec<Verdict>> {
+    fn fill_reference(
+        &self,
+        proposed: &Proposed,
+        tool: &ToolSpec,
+        rule: &Applicability,
+    ) -> Result<Vec<Filled>, Vec<Verdict>> {
         let needs = &rule.needs;
         let stated = proposed.arguments.as_ref().and_then(|a| a.get(&rule.argument));
         if let Some(value) = stated.filter(|v| as_reference(v).is_some()) {
             let verdicts = vec![
                 Verdict::kept(Gate::Applicability, rule_id(needs), "Applies to the result of an earlier step"),
-                Verdict::kept(Gate::Arguments, "arguments.reference", format!("{} comes from an earlier step: {value}", rule.argument)),
+                Verdict::kept(
+                    Gate::Arguments,
+                    "arguments.reference",
+                    format!("{} comes from an earlier step: {value}", rule.argument),
+                ),
             ];
             let call = ToolCall { tool: tool.name.clone(), arguments: proposed.arguments.clone().unwrap_or_default() };
             return Ok(vec![Filled { call, sub_query: self.known_part(&proposed.sub_query), verdicts }]);
@@ -312,7 +361,14 @@ impl<'a> Guard<'a> {
         Err(self.no_reference(tool, needs, &near))
     }
 
-    fn reference_calls(&self, proposed: &Proposed, tool: &ToolSpec, rule: &Applicability, stated: Option<&Value>, found: Vec<(&Asked<'_>, reference::Found)>) -> Vec<Filled> {
+    fn reference_calls(
+        &self,
+        proposed: &Proposed,
+        tool: &ToolSpec,
+        rule: &Applicability,
+        stated: Option<&Value>,
+        found: Vec<(&Asked<'_>, reference::Found)>,
+    ) -> Vec<Filled> {
         let stated_text = stated.and_then(Value::as_str);
         // A model that asks for one of the references gets that one; any other value gives way to the query's.
         let only = found.iter().position(|(_, f)| Some(f.value.as_str()) == stated_text);
@@ -328,8 +384,12 @@ impl<'a> Guard<'a> {
                 span: self.span_in_source(asked, reference),
                 text: reference.value.clone(),
             };
-            let applicable = Verdict::kept(Gate::Applicability, rule_id(&rule.needs), format!("The query names {} {}", noun(&rule.needs), reference.value))
-                .because([evidence]);
+            let applicable = Verdict::kept(
+                Gate::Applicability,
+                rule_id(&rule.needs),
+                format!("The query names {} {}", noun(&rule.needs), reference.value),
+            )
+            .because([evidence]);
             let mut arguments = proposed.arguments.clone().unwrap_or_default();
             let replaced = arguments.insert(rule.argument.clone(), reference.value.clone().into());
             let verdict = match replaced.filter(|old| old.as_str() != Some(&reference.value)) {
@@ -337,9 +397,16 @@ impl<'a> Guard<'a> {
                     Gate::Arguments,
                     Outcome::Rewritten,
                     "arguments.replaced",
-                    format!("{} was {old}, which the query does not name; it is {} now", rule.argument, reference.value),
+                    format!(
+                        "{} was {old}, which the query does not name; it is {} now",
+                        rule.argument, reference.value
+                    ),
                 ),
-                None => Verdict::kept(Gate::Arguments, "arguments.extracted", format!("{} comes from the query", rule.argument)),
+                None => Verdict::kept(
+                    Gate::Arguments,
+                    "arguments.extracted",
+                    format!("{} comes from the query", rule.argument),
+                ),
             };
             calls.push(Filled {
                 call: ToolCall { tool: tool.name.clone(), arguments },
@@ -367,12 +434,19 @@ impl<'a> Guard<'a> {
             span: self.span_in_source(asked, &near.found),
             text: near.found.value.clone(),
         });
-        if *needs == Needs::PageId && let Some(word) = reference::names_wiki(&self.request.query) {
+        if *needs == Needs::PageId
+            && let Some(word) = reference::names_wiki(&self.request.query)
+        {
             let span = Span::of(&self.request.query, word.clone());
             let evidence = Evidence { source: Source::Query, span, text: self.request.query[word].into() };
             return vec![
                 Verdict::kept(Gate::Applicability, rule_id(needs), "The query names the wiki").because([evidence]),
-                dropped(Gate::Arguments, "arguments.page_id", "The query names the wiki but no page id, and the id is required").set_by(key),
+                dropped(
+                    Gate::Arguments,
+                    "arguments.page_id",
+                    "The query names the wiki but no page id, and the id is required",
+                )
+                .set_by(key),
             ];
         }
         let because = near.first().map(|(_, n)| format!(" ({}: {})", n.found.value, n.reason)).unwrap_or_default();
@@ -392,7 +466,11 @@ impl<'a> Guard<'a> {
         if let Some(arguments) = &proposed.arguments {
             let verdict = Verdict::kept(Gate::Arguments, "arguments.model", "The model stated the arguments");
             let call = ToolCall { tool: tool.name.clone(), arguments: arguments.clone() };
-            return Ok(vec![Filled { call, sub_query: self.known_part(&proposed.sub_query), verdicts: vec![applicable, verdict] }]);
+            return Ok(vec![Filled {
+                call,
+                sub_query: self.known_part(&proposed.sub_query),
+                verdicts: vec![applicable, verdict],
+            }]);
         }
         let asked = self.asked(&proposed.sub_query);
         let first = asked.first().map_or("", |a| a.text);
@@ -400,9 +478,17 @@ impl<'a> Guard<'a> {
         let filled = arguments::from_schema(tool, first).or_else(|_| arguments::from_schema(tool, whole));
         match filled {
             Ok(arguments) => {
-                let verdict = Verdict::kept(Gate::Arguments, "arguments.schema", "The arguments come from the query, by the schema");
+                let verdict = Verdict::kept(
+                    Gate::Arguments,
+                    "arguments.schema",
+                    "The arguments come from the query, by the schema",
+                );
                 let call = ToolCall { tool: tool.name.clone(), arguments };
-                Ok(vec![Filled { call, sub_query: self.known_part(&proposed.sub_query), verdicts: vec![applicable, verdict] }])
+                Ok(vec![Filled {
+                    call,
+                    sub_query: self.known_part(&proposed.sub_query),
+                    verdicts: vec![applicable, verdict],
+                }])
             }
             Err(reason) => Err(vec![applicable, dropped(Gate::Arguments, "arguments.missing", reason)]),
         }
@@ -416,12 +502,23 @@ impl<'a> Guard<'a> {
             Needs::PageId => reference::page_ids(text),
             Needs::Path => reference::paths(text),
             Needs::Entity => {
-                let kinds = [reference::paths(text), reference::issue_keys(text, &self.settings.guard), reference::quoted(text)];
+                let kinds = [
+                    reference::paths(text),
+                    reference::issue_keys(text, &self.settings.guard),
+                    reference::quoted(text),
+                ];
                 kinds.into_iter().find(|k| !k.found.is_empty()).unwrap_or_default()
             }
             Needs::Pattern { regex } => reference::matches(text, regex).map_err(|error| {
                 let first_line = error.lines().last().unwrap_or_default().to_string();
-                vec![dropped(Gate::Applicability, "applies.bad_pattern", format!("Its pattern does not compile: {first_line}")).set_by("applicability")]
+                vec![
+                    dropped(
+                        Gate::Applicability,
+                        "applies.bad_pattern",
+                        format!("Its pattern does not compile: {first_line}"),
+                    )
+                    .set_by("applicability"),
+                ]
             })?,
         })
     }
@@ -432,12 +529,26 @@ impl<'a> Guard<'a> {
     }
 
     /// The schema gate, and the call that comes out.
-    fn finish(&self, entry: &Entry, call: ToolCall, sub_query: String, mut verdicts: Vec<Verdict>, would_drop: bool) -> GuardedCall {
+    fn finish(
+        &self,
+        entry: &Entry,
+        call: ToolCall,
+        sub_query: String,
+        mut verdicts: Vec<Verdict>,
+        would_drop: bool,
+    ) -> GuardedCall {
         let problems = schema_problems(entry, &call.arguments);
         if problems.is_empty() {
             verdicts.push(Verdict::kept(Gate::Schema, "schema.valid", "The arguments fit the schema"));
         } else {
-            verdicts.push(dropped(Gate::Schema, "schema.mismatch", format!("The arguments do not fit the schema: {}", problems.join("; "))).set_by("parameters"));
+            verdicts.push(
+                dropped(
+                    Gate::Schema,
+                    "schema.mismatch",
+                    format!("The arguments do not fit the schema: {}", problems.join("; ")),
+                )
+                .set_by("parameters"),
+            );
         }
         let rewritten = verdicts.iter().find(|v| v.outcome == Outcome::Rewritten);
         let decided = verdicts.iter().find(|v| v.outcome.stops()).or(rewritten).or_else(|| telling(&verdicts));
@@ -461,8 +572,11 @@ impl<'a> Guard<'a> {
     /// The call as it would run without a guard: the model's arguments, else the raw query in the tool's argument.
     fn unguarded_call(&self, proposed: &Proposed, tool: Option<&ToolSpec>) -> ToolCall {
         let arguments = proposed.arguments.clone().unwrap_or_else(|| {
-            let name = tool.and_then(|t| t.applicability.as_ref().map(|a| a.argument.as_str()).or_else(|| t.required().first().copied()));
-            name.map(|name| Map::from_iter([(name.to_string(), Value::from(self.request.query.trim()))])).unwrap_or_default()
+            let name = tool.and_then(|t| {
+                t.applicability.as_ref().map(|a| a.argument.as_str()).or_else(|| t.required().first().copied())
+            });
+            name.map(|name| Map::from_iter([(name.to_string(), Value::from(self.request.query.trim()))]))
+                .unwrap_or_default()
         });
         ToolCall { tool: proposed.tool.clone(), arguments }
     }
@@ -472,11 +586,13 @@ impl<'a> Guard<'a> {
     fn add_by_rule(&self, declined: &[&str], calls: &mut Vec<GuardedCall>) {
         let rules = self.catalog.iter().filter_map(|e| Some((e, e.spec.applicability.as_ref()?)));
         // Issue keys and pages before URLs: a URL whose key or page is fetched needs no second fetch.
-        let mut rules: Vec<_> = rules.filter(|(_, rule)| !matches!(rule.needs, Needs::Text | Needs::Path | Needs::Entity)).collect();
+        let mut rules: Vec<_> =
+            rules.filter(|(_, rule)| !matches!(rule.needs, Needs::Text | Needs::Path | Needs::Entity)).collect();
         rules.sort_by_key(|(_, rule)| rule.needs == Needs::Url);
         for (entry, rule) in rules {
             let tool = &entry.spec;
-            let harmless = tool.classification.is_safe() && matches!(tool.side_effects, SideEffects::Pure | SideEffects::Read | SideEffects::External);
+            let harmless = tool.classification.is_safe()
+                && matches!(tool.side_effects, SideEffects::Pure | SideEffects::Read | SideEffects::External);
             let listed = !self.whitelist_verdict(&tool.name).outcome.stops();
             if !harmless || !listed || declined.contains(&tool.name.as_str()) || !self.viewer.sees(tool) {
                 continue;
@@ -484,19 +600,50 @@ impl<'a> Guard<'a> {
             let asked = self.whole_query();
             let Ok(references) = self.references(&rule.needs, asked.text) else { continue };
             for found in references.found {
-                let stands_in = |c: &GuardedCall| c.call.arguments.values().filter_map(Value::as_str).any(|v| v == found.value);
+                let stands_in =
+                    |c: &GuardedCall| c.call.arguments.values().filter_map(Value::as_str).any(|v| v == found.value);
                 let covered = rule.needs == Needs::Url
-                    && calls.iter().any(|c| c.goes_on() && c.call.tool != tool.name && c.verdicts.iter().flat_map(|v| &v.evidence).any(|e| e.source == Source::Query && found.value.contains(&e.text)));
+                    && calls.iter().any(|c| {
+                        c.goes_on()
+                            && c.call.tool != tool.name
+                            && c.verdicts
+                                .iter()
+                                .flat_map(|v| &v.evidence)
+                                .any(|e| e.source == Source::Query && found.value.contains(&e.text))
+                    });
                 if covered || calls.iter().any(|c| c.goes_on() && c.call.tool == tool.name && stands_in(c)) {
                     continue;
                 }
-                let evidence = Evidence { source: Source::Query, span: self.span_in_source(&asked, &found), text: found.value.clone() };
-                let added = Verdict::new(Gate::Proposed, Outcome::Added, "rule.added", format!("Added by rule: the query names {}", found.value))
-                    .because([evidence.clone()])
-                    .set_by("guard.add_by_rule");
-                let applicable = Verdict::kept(Gate::Applicability, rule_id(&rule.needs), format!("The query names {} {}", noun(&rule.needs), found.value)).because([evidence]);
+                let evidence = Evidence {
+                    source: Source::Query,
+                    span: self.span_in_source(&asked, &found),
+                    text: found.value.clone(),
+                };
+                let added = Verdict::new(
+                    Gate::Proposed,
+                    Outcome::Added,
+                    "rule.added",
+                    format!("Added by rule: the query names {}", found.value),
+                )
+                .because([evidence.clone()])
+                .set_by("guard.add_by_rule");
+                let applicable = Verdict::kept(
+                    Gate::Applicability,
+                    rule_id(&rule.needs),
+                    format!("The query names {} {}", noun(&rule.needs), found.value),
+                )
+                .because([evidence]);
                 let call = ToolCall::new(&tool.name, &rule.argument, found.value);
-                let verdicts = vec![added.clone(), self.whitelist_verdict(&tool.name), applicable, Verdict::kept(Gate::Arguments, "arguments.extracted", format!("{} comes from the query", rule.argument))];
+                let verdicts = vec![
+                    added.clone(),
+                    self.whitelist_verdict(&tool.name),
+                    applicable,
+                    Verdict::kept(
+                        Gate::Arguments,
+                        "arguments.extracted",
+                        format!("{} comes from the query", rule.argument),
+                    ),
+                ];
                 let mut judged = self.finish(entry, call, String::new(), verdicts, false);
                 if judged.goes_on() {
                     judged.outcome = Outcome::Added;
@@ -513,21 +660,59 @@ impl<'a> Guard<'a> {
     /// References to earlier results are not held against the schema until they are resolved.
     pub fn admit(&self, call: &ToolCall) -> Result<Admitted, Finding> {
         let Some(entry) = self.catalog.get(&call.tool) else {
-            return Err(finding("plan.unknown_tool", "", format!("there is no tool called {}", call.tool), "choose a tool of the catalog"));
+            return Err(finding(
+                "plan.unknown_tool",
+                "",
+                format!("there is no tool called {}", call.tool),
+                "choose a tool of the catalog",
+            ));
         };
         if let Some(verdict) = self.viewer.trail(&entry.spec).decided() {
-            return Err(finding("plan.refused", "", format!("{} is hidden: {}", call.tool, lower_first(&verdict.reason)), "change the state, mode or policy, or remove the step"));
+            return Err(finding(
+                "plan.refused",
+                "",
+                format!("{} is hidden: {}", call.tool, lower_first(&verdict.reason)),
+                "change the state, mode or policy, or remove the step",
+            ));
         }
         let whitelist = self.whitelist_verdict(&call.tool);
         if whitelist.outcome.stops() && self.settings.guard.mode == GuardMode::Enforce {
-            return Err(finding("plan.refused", "", format!("{} is refused: {}", call.tool, lower_first(&whitelist.reason)), "change the routing plan or remove the step"));
+            return Err(finding(
+                "plan.refused",
+                "",
+                format!("{} is refused: {}", call.tool, lower_first(&whitelist.reason)),
+                "change the routing plan or remove the step",
+            ));
         }
         let problems = schema_problems(entry, &call.arguments);
         if !problems.is_empty() {
-            return Err(finding("plan.schema", "", format!("the arguments of {} do not fit its schema: {}", call.tool, problems.join("; ")), "correct the arguments or the tool's parameters"));
+            return Err(finding(
+                "plan.schema",
+                "",
+                format!("the arguments of {} do not fit its schema: {}", call.tool, problems.join("; ")),
+                "correct the arguments or the tool's parameters",
+            ));
         }
         Ok(Admitted { call: call.clone() })
     }
+}
+
+/// References to proposed calls as references to the calls that came of them: one list item for each.
+fn with_call_indexes(arguments: &Map<String, Value>, first_and_last: &[(u32, u32)]) -> Map<String, Value> {
+    let calls_of = |value: &Value| {
+        let proposal: usize = value.get("$from")?.as_str()?.strip_prefix('#')?.parse().ok()?;
+        first_and_last
+            .get(proposal)
+            .map(|&(from, to)| (from..to).map(|i| serde_json::json!({"$from": call_reference(i)})))
+    };
+    let renamed = |value: &Value| match value {
+        Value::Array(items) => items
+            .iter()
+            .flat_map(|item| calls_of(item).map_or_else(|| vec![item.clone()], |calls| calls.collect()))
+            .collect(),
+        single => calls_of(single).and_then(|mut calls| calls.next()).unwrap_or_else(|| single.clone()),
+    };
+    arguments.iter().map(|(name, value)| (name.clone(), renamed(value))).collect()
 }
 
 /// One filled-in call with the verdicts of the gates `applicability` and `arguments`.
@@ -539,7 +724,10 @@ struct Filled {
 
 /// The verdict worth showing for a call that passed: the first with evidence in the query, else the last.
 fn telling(verdicts: &[Verdict]) -> Option<&Verdict> {
-    verdicts.iter().find(|v| v.gate == Gate::Applicability && !v.evidence.is_empty()).or_else(|| verdicts.iter().find(|v| v.gate == Gate::Arguments))
+    verdicts
+        .iter()
+        .find(|v| v.gate == Gate::Applicability && !v.evidence.is_empty())
+        .or_else(|| verdicts.iter().find(|v| v.gate == Gate::Arguments))
 }
 
 /// What is wrong with the arguments, one sentence each. Arguments that refer to earlier results are left out.
@@ -549,12 +737,15 @@ fn schema_problems(entry: &Entry, arguments: &Map<String, Value>) -> Vec<String>
         Err(error) => return vec![format!("the schema itself is invalid: {error}")],
     };
     let pending: Vec<&String> = arguments.iter().filter(|(_, v)| holds_reference(v)).map(|(k, _)| k).collect();
-    let known: Map<String, Value> = arguments.iter().filter(|(k, _)| !pending.contains(k)).map(|(k, v)| (k.clone(), v.clone())).collect();
+    let known: Map<String, Value> =
+        arguments.iter().filter(|(k, _)| !pending.contains(k)).map(|(k, v)| (k.clone(), v.clone())).collect();
     let instance = Value::Object(known);
     let mut problems: Vec<String> = validator
         .iter_errors(&instance)
         .filter(|error| match error.kind() {
-            jsonschema::error::ValidationErrorKind::Required { property } => !pending.iter().any(|p| property.as_str() == Some(p)),
+            jsonschema::error::ValidationErrorKind::Required { property } => {
+                !pending.iter().any(|p| property.as_str() == Some(p))
+            }
             _ => true,
         })
         .map(|error| {

@@ -222,20 +222,30 @@ pub fn references(arguments: &Map<String, Value>) -> Vec<(String, Reference)> {
 /// Puts results in the place of references. The value keeps its JSON type.
 ///
 /// Errors name the argument, the step and the path that held nothing.
-pub fn resolve(arguments: &Map<String, Value>, result_of: &dyn Fn(&str) -> Option<Value>) -> Result<Map<String, Value>, String> {
+pub fn resolve(
+    arguments: &Map<String, Value>,
+    result_of: &dyn Fn(&str) -> Option<Value>,
+) -> Result<Map<String, Value>, String> {
     fn walk(name: &str, value: &Value, result_of: &dyn Fn(&str) -> Option<Value>) -> Result<Value, String> {
         if let Some(reference) = as_reference(value) {
             let data = result_of(&reference.step)
                 .ok_or_else(|| format!("the argument {name} refers to {}, which has no result", reference.step))?;
             return data.pointer(&reference.path).cloned().ok_or_else(|| {
-                format!("the argument {name} refers to {} of {}, and the result holds nothing there", reference.path, reference.step)
+                format!(
+                    "the argument {name} refers to {} of {}, and the result holds nothing there",
+                    reference.path, reference.step
+                )
             });
         }
         match value {
-            Value::Array(items) => items.iter().map(|v| walk(name, v, result_of)).collect::<Result<_, _>>().map(Value::Array),
-            Value::Object(map) => {
-                map.iter().map(|(k, v)| Ok((k.clone(), walk(name, v, result_of)?))).collect::<Result<_, _>>().map(Value::Object)
+            Value::Array(items) => {
+                items.iter().map(|v| walk(name, v, result_of)).collect::<Result<_, _>>().map(Value::Array)
             }
+            Value::Object(map) => map
+                .iter()
+                .map(|(k, v)| Ok((k.clone(), walk(name, v, result_of)?)))
+                .collect::<Result<_, _>>()
+                .map(Value::Object),
             plain => Ok(plain.clone()),
         }
     }
@@ -246,13 +256,16 @@ impl PlanSpec {
     /// Indexes of each step's dependencies: the declared ones and those that its references imply. Unknown ids are
     /// left out; [`PlanSpec::check`] reports them.
     fn dependency_indexes(&self) -> Vec<Vec<usize>> {
-        let index: HashMap<&str, usize> = self.steps.iter().enumerate().rev().map(|(i, s)| (s.id.as_str(), i)).collect();
+        let index: HashMap<&str, usize> =
+            self.steps.iter().enumerate().rev().map(|(i, s)| (s.id.as_str(), i)).collect();
         self.steps
             .iter()
             .map(|step| {
                 let mut deps: BTreeSet<usize> =
                     step.dependencies.iter().filter_map(|d| index.get(d.as_str()).copied()).collect();
-                deps.extend(references(&step.arguments).iter().filter_map(|(_, r)| index.get(r.step.as_str()).copied()));
+                deps.extend(
+                    references(&step.arguments).iter().filter_map(|(_, r)| index.get(r.step.as_str()).copied()),
+                );
                 deps.into_iter().collect()
             })
             .collect()
@@ -287,51 +300,99 @@ impl PlanSpec {
         let mut seen = BTreeSet::new();
         for step in &self.steps {
             if step.id.is_empty() || !seen.insert(step.id.as_str()) {
-                findings.push(finding("plan.duplicate", &step.id, format!("two steps have the id {:?}", step.id), "give every step an id of its own"));
+                findings.push(finding(
+                    "plan.duplicate",
+                    &step.id,
+                    format!("two steps have the id {:?}", step.id),
+                    "give every step an id of its own",
+                ));
             }
         }
         let deps = self.dependency_indexes();
         for step in &self.steps {
             for dependency in &step.dependencies {
                 if !seen.contains(dependency.as_str()) {
-                    findings.push(finding("plan.dangling", &step.id, format!("it depends on {dependency}, which is not in the plan"), "remove the dependency or add the step"));
+                    findings.push(finding(
+                        "plan.dangling",
+                        &step.id,
+                        format!("it depends on {dependency}, which is not in the plan"),
+                        "remove the dependency or add the step",
+                    ));
                 }
                 if *dependency == step.id {
-                    findings.push(finding("plan.cycle", &step.id, "it depends on itself".into(), "remove the dependency"));
+                    findings.push(finding(
+                        "plan.cycle",
+                        &step.id,
+                        "it depends on itself".into(),
+                        "remove the dependency",
+                    ));
                 }
             }
             for (argument, reference) in references(&step.arguments) {
                 if !seen.contains(reference.step.as_str()) || reference.step == step.id {
-                    findings.push(finding("plan.reference", &step.id, format!("the argument {argument} refers to {}, which is no earlier step", reference.step), "refer to a step that this one depends on"));
+                    findings.push(finding(
+                        "plan.reference",
+                        &step.id,
+                        format!("the argument {argument} refers to {}, which is no earlier step", reference.step),
+                        "refer to a step that this one depends on",
+                    ));
                 } else if !reference.path.is_empty() && !reference.path.starts_with('/') {
-                    findings.push(finding("plan.reference", &step.id, format!("the argument {argument} has the path {:?}", reference.path), "a path is a JSON Pointer such as /items/0/id"));
+                    findings.push(finding(
+                        "plan.reference",
+                        &step.id,
+                        format!("the argument {argument} has the path {:?}", reference.path),
+                        "a path is a JSON Pointer such as /items/0/id",
+                    ));
                 }
             }
             if step.fallback.as_ref().is_some_and(|f| f.tool == step.tool) {
-                findings.push(finding("plan.fallback", &step.id, format!("it falls back to {}, which is the tool itself", step.tool), "choose another tool or remove the fallback"));
+                findings.push(finding(
+                    "plan.fallback",
+                    &step.id,
+                    format!("it falls back to {}, which is the tool itself", step.tool),
+                    "choose another tool or remove the fallback",
+                ));
             }
         }
         let level = match levels(&deps) {
             Ok(level) => level,
             Err(stuck) => {
                 let names: Vec<_> = stuck.iter().map(|&i| self.steps[i].id.as_str()).collect();
-                findings.push(finding("plan.cycle", "", format!("these steps wait for one another: {}", names.join(", ")), "remove one of the dependencies between them"));
+                findings.push(finding(
+                    "plan.cycle",
+                    "",
+                    format!("these steps wait for one another: {}", names.join(", ")),
+                    "remove one of the dependencies between them",
+                ));
                 vec![0; self.steps.len()]
             }
         };
         let mut steps = Vec::with_capacity(self.steps.len());
         for (i, spec) in self.steps.iter().enumerate() {
             let call = ToolCall { tool: spec.tool.clone(), arguments: spec.arguments.clone() };
-            let fallback = spec.fallback.as_ref().map(|f| admit(&ToolCall { tool: f.tool.clone(), arguments: spec.arguments.clone() }));
+            let fallback = spec
+                .fallback
+                .as_ref()
+                .map(|f| admit(&ToolCall { tool: f.tool.clone(), arguments: spec.arguments.clone() }));
             let fallback = match fallback.transpose() {
                 Ok(fallback) => fallback,
                 Err(refused) => {
-                    findings.push(Finding { step: spec.id.clone(), message: format!("its fallback: {}", refused.message), ..refused });
+                    findings.push(Finding {
+                        step: spec.id.clone(),
+                        message: format!("its fallback: {}", refused.message),
+                        ..refused
+                    });
                     None
                 }
             };
             match admit(&call) {
-                Ok(call) => steps.push(Step { spec: spec.clone(), call, fallback, dependencies: deps[i].clone(), stage: level[i] }),
+                Ok(call) => steps.push(Step {
+                    spec: spec.clone(),
+                    call,
+                    fallback,
+                    dependencies: deps[i].clone(),
+                    stage: level[i],
+                }),
                 Err(refused) => findings.push(Finding { step: spec.id.clone(), ..refused }),
             }
         }

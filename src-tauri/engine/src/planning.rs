@@ -3,14 +3,22 @@
 //! The model's reply, where there is one, comes in as data; nothing here waits for anything.
 
 use crate::{
-    guard::GuardReport,
-    plan::{Finding, PlanSpec, Shape},
-    request::{Decomposition, Planner, Request},
-    tokens::TokenReport,
-    tool::Revision,
-    verdict::{Gate, Trail},
+    Problem, decompose,
+    discovery::Index,
+    guard::{Guard, GuardReport},
+    plan::{ExecutionMode, Finding, PlanSpec, Shape, StepSpec},
+    ports::TokenCounter,
+    request::{Decomposition, ExecutionState, Planner, Request},
+    select::{self, Prompt, Proposal, Reply, ReplyPath, offline, reply},
+    settings::Settings,
+    tokens::{StateTokens, TOP_TOOLS, TokenReport, ToolTokens},
+    tool::{Catalog, Entry, Revision, ToolSpec},
+    verdict::{Gate, Outcome, Trail, Verdict},
+    visibility::{self, Viewer},
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
 
 /// Everything that was decided for one query, with its reasons. Plain data: shown, journaled, compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,4 +78,376 @@ pub struct FunnelRow {
     pub lost: u32,
     /// The first of those lost, at most 50.
     pub examples: Vec<String>,
+}
+
+/// How a tool has behaved so far, for the estimates (K-03, P-10).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ToolHistory {
+    /// Median milliseconds of a call.
+    pub p50_ms: f64,
+}
+
+/// Who answers the question which tools to call.
+#[derive(Debug, Clone, Copy)]
+pub enum Answer<'a> {
+    /// The offline selector.
+    Offline,
+    /// A model, or its recording.
+    Reply { reply: &'a Reply, label: &'a str, model_ms: Option<u32> },
+    /// The model was asked and did not answer: the offline selector does, and the reason is shown (P-11).
+    Unavailable { reason: &'a str },
+}
+
+/// Everything that a planning rests on.
+pub struct Inputs<'a> {
+    pub catalog: &'a Catalog,
+    pub index: &'a Index,
+    pub settings: &'a Settings,
+    pub request: &'a Request,
+    pub counter: &'a dyn TokenCounter,
+    /// Whether the counter is the model's own.
+    pub counts_exactly: bool,
+    pub history: &'a HashMap<String, ToolHistory>,
+    pub answer: Answer<'a>,
+}
+
+/// The longest query in bytes. A longer text is a document, not a query.
+pub const MAX_QUERY_BYTES: usize = 64 * 1024;
+
+/// How many tools are ranked for a query.
+const MAX_CANDIDATES: usize = 20;
+
+/// What is wrong with a request before anything is decided: an empty or far too long query, an unknown mode.
+pub fn validate<'a>(settings: &'a Settings, request: &'a Request) -> Result<Viewer<'a>, Problem> {
+    if request.query.trim().is_empty() {
+        return Err(Problem::new("query.empty", "the query is empty", "type a question or an instruction"));
+    }
+    if request.query.len() > MAX_QUERY_BYTES {
+        let message = format!("the query has {} bytes; at most {MAX_QUERY_BYTES} are planned", request.query.len());
+        return Err(Problem::new(
+            "query.too_long",
+            message,
+            "shorten it, or put the text into a file and ask about that",
+        ));
+    }
+    Viewer::new(settings, request)
+}
+
+/// The parts of the query: as given, as the routing plan's sub-questions say, or by form.
+pub fn decomposition(request: &Request) -> Decomposition {
+    match &request.decomposition {
+        Some(given) => given.clone(),
+        None if request.routing.sub_questions.iter().any(|q| !q.trim().is_empty()) => {
+            decompose::from_questions(&request.query, &request.routing.sub_questions)
+        }
+        None => decompose::decompose(&request.query),
+    }
+}
+
+/// The prompt that a model would get for this request: the visible tools and nothing of the hidden ones (V-09).
+pub fn prompt(catalog: &Catalog, settings: &Settings, request: &Request) -> Result<Prompt, Problem> {
+    let viewer = validate(settings, request)?;
+    let tools = visibility::in_prompt(catalog, &viewer);
+    Ok(select::prompt::build(request, &decomposition(request), &tools, settings.planner.temperature))
+}
+
+/// Plans the request (P-01).
+///
+/// Errors when the request itself is unusable; everything that can be said about tools and plans is in the result.
+pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
+    let Inputs { catalog, settings, request, .. } = *inputs;
+    let viewer = validate(settings, request)?;
+    let decomposition = decomposition(request);
+    let visible = visibility::visible(catalog, &viewer);
+    let candidates = candidates(inputs, &viewer);
+
+    let (proposal, planner) = propose(inputs, &decomposition, &visible);
+    let model_text = match inputs.answer {
+        Answer::Reply { reply, .. } => reply.text.as_str(),
+        _ => "",
+    };
+    // Parts from outside or from the offline selector are what search tools ask; a model that names no part speaks of
+    // the look-ups.
+    let parts = if decomposition.sub_queries.len() > 1 || request.routing.sub_questions.len() == 1 {
+        decomposition.sub_queries.as_slice()
+    } else {
+        &[]
+    };
+    let guard = Guard::new(catalog, settings, viewer.clone(), request, parts);
+    let reasoning = proposal.reasoning.clone();
+    let report = guard.review(proposal, model_text);
+
+    let spec = build(inputs, &decomposition, &report, reasoning);
+    let shape = spec.shape();
+    let findings = spec.clone().check(|call| guard.admit(call)).err().unwrap_or_default();
+    let (trails, funnel) = trails(inputs, &viewer, &candidates, &report, &spec, &planner);
+    Ok(Planning {
+        request: request.clone(),
+        revision: catalog.revision(),
+        planner,
+        decomposition,
+        candidates,
+        guard: report,
+        plan: spec,
+        shape,
+        findings,
+        tokens: token_report(inputs, &viewer),
+        funnel,
+        trails,
+    })
+}
+
+/// The whole way of one tool for a planning, whatever the size of the catalog ("why hidden?").
+pub fn trail(planning: &Planning, settings: &Settings, tool: &ToolSpec) -> Result<Trail, Problem> {
+    let viewer = Viewer::new(settings, &planning.request)?;
+    let ranks = ranks(&planning.candidates);
+    Ok(full_trail(&viewer, tool, &ranks, &planning.guard, &planning.plan, &planning.planner))
+}
+
+fn candidates(inputs: &Inputs, viewer: &Viewer) -> Vec<Candidate> {
+    let sees = |name: &str| inputs.catalog.spec(name).is_some_and(|spec| viewer.sees(spec));
+    let hits = inputs.index.search(&inputs.request.query, MAX_CANDIDATES, sees);
+    let best = hits.first().map_or(1.0, |h| h.score);
+    hits.into_iter().map(|h| Candidate { tool: h.tool, score: h.score / best, matched: h.matched }).collect()
+}
+
+fn propose(inputs: &Inputs, decomposition: &Decomposition, visible: &[&Entry]) -> (Proposal, PlannerReport) {
+    let requested = inputs.request.planner;
+    let report = |used, label: &str, fallback_reason: String, model_ms| PlannerReport {
+        requested,
+        used,
+        label: label.into(),
+        fallback_reason,
+        model_ms,
+    };
+    let offline = || {
+        let whitelist = inputs.request.routing.whitelist();
+        let tools =
+            visible.iter().map(|e| &e.spec).filter(|t| whitelist.is_none_or(|list| list.contains(&t.name))).collect();
+        offline::select(&offline::Choice { tools, index: inputs.index, settings: inputs.settings }, decomposition)
+    };
+    match inputs.answer {
+        Answer::Offline => (offline(), report(Planner::Offline, "offline", String::new(), None)),
+        Answer::Unavailable { reason } => {
+            let mut proposal = offline();
+            proposal.path = ReplyPath::Fallback;
+            proposal.path_reason = format!("Planned offline: {reason}");
+            (proposal, report(Planner::Offline, "offline", reason.into(), None))
+        }
+        Answer::Reply { reply, label, model_ms } => {
+            let names: Vec<&str> = inputs.catalog.specs().map(|s| s.name.as_str()).collect();
+            let proposal = reply::read(reply, &names, &inputs.settings.guard);
+            let asked_for_nothing = proposal.calls.is_empty() && reply.text.trim().is_empty();
+            if asked_for_nothing {
+                let reason = "the reply was empty";
+                let mut proposal = offline();
+                proposal.path = ReplyPath::Fallback;
+                proposal.path_reason = format!("Planned offline: {reason}");
+                return (proposal, report(Planner::Offline, "offline", reason.into(), model_ms));
+            }
+            (proposal, report(requested, label, String::new(), model_ms))
+        }
+    }
+}
+
+/// Steps from the calls that go on: ids in order, dependencies from the proposal and from the parts of the query.
+fn build(inputs: &Inputs, decomposition: &Decomposition, report: &GuardReport, reasoning: String) -> PlanSpec {
+    let mut ids: Vec<Option<String>> = vec![];
+    for call in &report.calls {
+        let number = ids.iter().flatten().count() + 1;
+        ids.push(call.goes_on().then(|| format!("step-{number}")));
+    }
+    let id_of = |index: u32| ids.get(index as usize).cloned().flatten();
+    let mut steps: Vec<StepSpec> = vec![];
+    for (call, id) in report.calls.iter().zip(&ids) {
+        let Some(id) = id else { continue };
+        let mut dependencies: Vec<String> = call.after.iter().filter_map(|&i| id_of(i)).collect();
+        let needs =
+            decomposition.sub_queries.iter().find(|s| s.id == call.sub_query).map_or(&[][..], |s| &s.dependencies);
+        for earlier in &steps {
+            if needs.contains(&earlier.sub_query) && !dependencies.contains(&earlier.id) {
+                dependencies.push(earlier.id.clone());
+            }
+        }
+        let tool = inputs.catalog.spec(&call.call.tool);
+        let measured = inputs.history.get(&call.call.tool).map(|h| h.p50_ms.round() as u32);
+        steps.push(StepSpec {
+            id: id.clone(),
+            tool: call.call.tool.clone(),
+            arguments: call.call.arguments.iter().map(|(k, v)| (k.clone(), with_step_ids(v, &id_of))).collect(),
+            dependencies,
+            mode: ExecutionMode::Parallel,
+            timeout_ms: tool.and_then(|t| t.timeout_ms),
+            retry: tool.and_then(|t| t.retry),
+            fallback: tool.and_then(|t| t.fallback.clone()),
+            critical: tool.is_some_and(|t| t.critical),
+            sub_query: call.sub_query.clone(),
+            expected_ms: measured.or_else(|| tool.and_then(|t| t.latency_hint_ms)),
+            cost: tool.and_then(|t| t.cost_hint),
+        });
+    }
+    PlanSpec { steps, reasoning }
+}
+
+/// Puts step ids in the place of references to calls. A reference to a call that was dropped leaves the list it
+/// stands in.
+fn with_step_ids(value: &Value, id_of: &dyn Fn(u32) -> Option<String>) -> Value {
+    let call = |value: &Value| {
+        value.get("$from").and_then(Value::as_str).and_then(|s| s.strip_prefix('#')).and_then(|s| s.parse().ok())
+    };
+    match value {
+        Value::Array(items) => items
+            .iter()
+            .filter(|item| call(item).is_none_or(|index| id_of(index).is_some()))
+            .map(|item| with_step_ids(item, id_of))
+            .collect(),
+        Value::Object(map) => {
+            if let Some(id) = call(value).and_then(id_of) {
+                let mut map = map.clone();
+                map.insert("$from".into(), id.into());
+                return map.into();
+            }
+            map.iter().map(|(k, v)| (k.clone(), with_step_ids(v, id_of))).collect::<serde_json::Map<_, _>>().into()
+        }
+        plain => plain.clone(),
+    }
+}
+
+fn ranks(candidates: &[Candidate]) -> HashMap<&str, usize> {
+    candidates.iter().enumerate().map(|(i, c)| (c.tool.as_str(), i + 1)).collect()
+}
+
+fn full_trail(
+    viewer: &Viewer,
+    tool: &ToolSpec,
+    ranks: &HashMap<&str, usize>,
+    report: &GuardReport,
+    plan: &PlanSpec,
+    planner: &PlannerReport,
+) -> Trail {
+    let mut trail = viewer.trail(tool);
+    if !trail.passes() {
+        // A hidden tool that was proposed all the same: the proposal stands in the trail too.
+        let proposed = report.calls.iter().find(|c| c.call.tool == tool.name);
+        trail.verdicts.extend(proposed.and_then(|c| c.verdicts.first()).cloned());
+        return trail;
+    }
+    let calls: Vec<_> = report.calls.iter().filter(|c| c.call.tool == tool.name).collect();
+    trail.verdicts.push(retrieved(tool, ranks, planner, !calls.is_empty()));
+    // A tool with several calls shows the one that got furthest.
+    match calls.iter().find(|c| c.goes_on()).or(calls.first()) {
+        Some(call) => trail.verdicts.extend(call.verdicts.iter().cloned()),
+        None if trail.passes() => trail.verdicts.push(Verdict::new(
+            Gate::Proposed,
+            Outcome::NotChosen,
+            "proposed.not_chosen",
+            if planner.used == Planner::Offline {
+                "The offline planner chose other tools"
+            } else {
+                "The model did not ask for it"
+            },
+        )),
+        None => {}
+    }
+    let shape = plan.shape();
+    if let Some(step) = plan.steps.iter().find(|s| s.tool == tool.name) {
+        let stage = shape.stages.iter().position(|s| s.contains(&step.id)).map_or(0, |s| s + 1);
+        trail.verdicts.push(Verdict::kept(
+            Gate::Planned,
+            "planned.step",
+            format!("Planned as {} in stage {stage}", step.id),
+        ));
+    }
+    trail
+}
+
+fn retrieved(tool: &ToolSpec, ranks: &HashMap<&str, usize>, planner: &PlannerReport, proposed: bool) -> Verdict {
+    match ranks.get(tool.name.as_str()) {
+        Some(rank) => Verdict::kept(Gate::Retrieved, "retrieved.rank", format!("Rank {rank} for the query")),
+        None if planner.used != Planner::Offline => {
+            Verdict::kept(Gate::Retrieved, "retrieved.offered", "Every visible tool is offered to the model")
+        }
+        None if proposed => Verdict::kept(Gate::Retrieved, "retrieved.rule", "A rule leads to it, not the ranking"),
+        None => Verdict::new(
+            Gate::Retrieved,
+            Outcome::NotChosen,
+            "retrieved.unranked",
+            format!("Not among the best {MAX_CANDIDATES} tools for the query"),
+        ),
+    }
+}
+
+fn trails(
+    inputs: &Inputs,
+    viewer: &Viewer,
+    candidates: &[Candidate],
+    report: &GuardReport,
+    plan: &PlanSpec,
+    planner: &PlannerReport,
+) -> (Vec<Trail>, Vec<FunnelRow>) {
+    let ranks = ranks(candidates);
+    let mut lost: BTreeMap<Gate, (u32, Vec<String>)> = BTreeMap::new();
+    let mut kept = vec![];
+    let all = inputs.catalog.len() <= MAX_TRAILS;
+    let proposed: std::collections::HashSet<&str> = report.calls.iter().map(|c| c.call.tool.as_str()).collect();
+    let mut lose = |gate: Gate, tool: &str| {
+        let row = lost.entry(gate).or_default();
+        row.0 += 1;
+        if row.1.len() < 50 {
+            row.1.push(tool.to_string());
+        }
+    };
+    for tool in inputs.catalog.specs() {
+        if all || proposed.contains(tool.name.as_str()) || ranks.contains_key(tool.name.as_str()) {
+            let trail = full_trail(viewer, tool, &ranks, report, plan, planner);
+            if let Some(verdict) = trail.decided() {
+                lose(verdict.gate, &tool.name);
+            }
+            kept.push(trail);
+        } else if let Some(gate) = viewer.stopped_at(tool) {
+            lose(gate, &tool.name);
+        } else if planner.used == Planner::Offline {
+            lose(Gate::Retrieved, &tool.name);
+        } else {
+            lose(Gate::Proposed, &tool.name);
+        }
+    }
+    let mut left = inputs.catalog.len() as u32;
+    let funnel = Gate::ALL
+        .into_iter()
+        .filter(|gate| *gate <= Gate::Planned)
+        .map(|gate| {
+            let (gone, examples) = lost.remove(&gate).unwrap_or_default();
+            left -= gone;
+            FunnelRow { gate, left, lost: gone, examples }
+        })
+        .collect();
+    (kept, funnel)
+}
+
+fn token_report(inputs: &Inputs, viewer: &Viewer) -> TokenReport {
+    let costs: Vec<(&Entry, u32)> = inputs.catalog.iter().map(|e| (e, e.token_cost(inputs.counter).total())).collect();
+    let full: u32 = costs.iter().map(|(_, c)| c).sum();
+    let states = ExecutionState::ALL
+        .into_iter()
+        .map(|state| {
+            let viewer = viewer.in_state(state);
+            let seen = costs.iter().filter(|(e, _)| viewer.in_prompt(&e.spec));
+            let (visible_tools, visible) = seen.fold((0, 0), |(n, sum), (_, cost)| (n + 1, sum + cost));
+            StateTokens { state, full_tools: costs.len() as u32, visible_tools, full, visible, saved: full - visible }
+        })
+        .collect();
+    let mut largest: Vec<&(&Entry, u32)> = costs.iter().collect();
+    largest.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.spec.name.cmp(&b.0.spec.name)));
+    let tools = largest
+        .into_iter()
+        .take(TOP_TOOLS)
+        .map(|(e, total)| ToolTokens {
+            tool: e.spec.name.clone(),
+            cost: e.token_cost(inputs.counter),
+            total: *total,
+            visible: viewer.in_prompt(&e.spec),
+        })
+        .collect();
+    TokenReport { encoding: inputs.counter.encoding().into(), exact: inputs.counts_exactly, states, tools }
 }

@@ -25,8 +25,12 @@ pub trait ChatModel: Send + Sync {
 /// Runs tools. Dropping the future cancels the work itself (O-04).
 #[async_trait]
 pub trait ToolRuntime: Send + Sync {
-    async fn call(&self, tool: &ToolSpec, arguments: &Map<String, Value>, context: &CallContext)
-        -> Result<ToolResult, ToolError>;
+    async fn call(
+        &self,
+        tool: &ToolSpec,
+        arguments: &Map<String, Value>,
+        context: &CallContext,
+    ) -> Result<ToolResult, ToolError>;
 }
 
 /// What a tool may know beside its arguments (O-02).

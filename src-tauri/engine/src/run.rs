@@ -8,6 +8,7 @@ pub mod driver;
 pub mod event;
 pub mod state;
 
+pub use driver::{Driver, Gatekeeper};
 
 pub use event::{AttemptOutcome, JournalEntry, RunEvent, RunOutcome, Skip};
 pub use state::{Attempt, RunState, StepState, StepStatus};

@@ -4,11 +4,7 @@
 //! that a provider's wire format puts around them is not included. The figures are exact for models that use the
 //! encoding and labelled estimated for all others.
 
-use crate::{
-    ports::TokenCounter,
-    request::ExecutionState,
-    tool::Entry,
-};
+use crate::{ports::TokenCounter, request::ExecutionState, tool::Entry};
 use serde::{Deserialize, Serialize};
 
 /// Tokens of one tool's definition.

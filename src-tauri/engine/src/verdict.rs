@@ -85,7 +85,9 @@ pub enum Source {
     Query,
     ModelText,
     /// The sub-question with this index.
-    SubQuestion { index: u32 },
+    SubQuestion {
+        index: u32,
+    },
 }
 
 /// A stretch of text that a verdict rests on.

@@ -3,13 +3,13 @@
 //! The five gates only ever narrow (V-01 to V-06). They say nothing about the query: the same session sees the same
 //! tools whatever it asks.
 
+use crate::Problem;
 use crate::{
     request::{ExecutionState, Request, Session},
     settings::{Mode, Settings, VisibilityRule},
     tool::{Catalog, Classification, Entry, Loading, ToolSpec},
     verdict::{Gate, Outcome, Trail, Verdict},
 };
-use crate::Problem;
 
 /// The session's side of a request, resolved against the settings.
 #[derive(Debug, Clone)]
@@ -53,11 +53,21 @@ impl<'a> Viewer<'a> {
         Trail { tool: tool.name.clone(), verdicts }
     }
 
-    /// Whether the model sees the tool: [`Viewer::trail`] without the words, for hot paths.
+    /// The gate that hides the tool, if one does: [`Viewer::trail`] without the words.
+    pub fn stopped_at(&self, tool: &ToolSpec) -> Option<Gate> {
+        let gates: [fn(&Self, &ToolSpec) -> Verdict; 4] =
+            [Self::policy, Self::visibility, Self::mode, Self::state_verdict];
+        gates.iter().map(|gate| gate(self, tool)).find(|v| v.outcome.stops()).map(|v| v.gate)
+    }
+
+    /// Whether the model sees the tool.
     pub fn sees(&self, tool: &ToolSpec) -> bool {
-        [self.policy(tool), self.visibility(tool), self.mode(tool), self.state_verdict(tool)]
-            .iter()
-            .all(|v| !v.outcome.stops())
+        self.stopped_at(tool).is_none()
+    }
+
+    /// Whether the tool's schema stands in the prompt: visible and not deferred.
+    pub fn in_prompt(&self, tool: &ToolSpec) -> bool {
+        self.sees(tool) && self.loading(tool).outcome != Outcome::Deferred
     }
 
     fn is_handshake(&self, tool: &ToolSpec) -> bool {
@@ -119,10 +129,14 @@ impl<'a> Viewer<'a> {
             return Verdict::kept(Gate::State, "state.handshake", "The intent-selection tool is always shown");
         }
         match tool.classification {
-            Classification::Safe => Verdict::kept(Gate::State, "state.safe", format!("SAFE tools are shown in {state}")),
-            Classification::Destructive => {
-                hidden(Gate::State, "state.destructive", format!("Hidden in {state}: DESTRUCTIVE until an intent is selected"))
+            Classification::Safe => {
+                Verdict::kept(Gate::State, "state.safe", format!("SAFE tools are shown in {state}"))
             }
+            Classification::Destructive => hidden(
+                Gate::State,
+                "state.destructive",
+                format!("Hidden in {state}: DESTRUCTIVE until an intent is selected"),
+            ),
             Classification::Unclassified => hidden(
                 Gate::State,
                 "state.unclassified",
@@ -135,10 +149,13 @@ impl<'a> Viewer<'a> {
     fn loading(&self, tool: &ToolSpec) -> Verdict {
         match tool.loading {
             Loading::Always => Verdict::kept(Gate::Loading, "loading.always", "Loaded from the start"),
-            Loading::Deferred if self.settings.discovery.enabled => {
-                Verdict::new(Gate::Loading, Outcome::Deferred, "loading.deferred", "Its schema is loaded at the first call")
-                    .set_by("discovery.enabled")
-            }
+            Loading::Deferred if self.settings.discovery.enabled => Verdict::new(
+                Gate::Loading,
+                Outcome::Deferred,
+                "loading.deferred",
+                "Its schema is loaded at the first call",
+            )
+            .set_by("discovery.enabled"),
             Loading::Deferred => {
                 Verdict::kept(Gate::Loading, "loading.discovery_off", "Deferred, but loaded because discovery is off")
                     .set_by("discovery.enabled")
@@ -163,9 +180,7 @@ pub fn visible<'c>(catalog: &'c Catalog, viewer: &Viewer) -> Vec<&'c Entry> {
 
 /// The visible tools whose schemas stand in the prompt: the visible set less the deferred tools.
 pub fn in_prompt<'c>(catalog: &'c Catalog, viewer: &Viewer) -> Vec<&'c Entry> {
-    let mut tools = visible(catalog, viewer);
-    tools.retain(|entry| viewer.loading(&entry.spec).outcome != Outcome::Deferred);
-    tools
+    catalog.iter().filter(|entry| viewer.in_prompt(&entry.spec)).collect()
 }
 
 fn hidden(gate: Gate, rule: impl Into<crate::verdict::Text>, reason: impl Into<crate::verdict::Text>) -> Verdict {
@@ -191,6 +206,10 @@ fn unknown_mode(settings: &Settings, name: &str) -> Problem {
     Problem::new(
         "mode.unknown",
         format!("there is no mode called {name:?}"),
-        if known.is_empty() { "define modes in the settings, or leave the mode empty".into() } else { format!("choose one of: {}", known.join(", ")) },
+        if known.is_empty() {
+            "define modes in the settings, or leave the mode empty".into()
+        } else {
+            format!("choose one of: {}", known.join(", "))
+        },
     )
 }

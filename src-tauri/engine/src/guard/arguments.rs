@@ -10,8 +10,25 @@ use std::sync::LazyLock;
 
 /// Names of arguments that take the question itself.
 const TEXT_NAMES: &[&str] = &[
-    "query", "q", "question", "text", "search", "search_query", "keywords", "keyword", "input", "prompt", "message",
-    "content", "topic", "term", "search_term", "searchterm", "request", "task", "sentence",
+    "query",
+    "q",
+    "question",
+    "text",
+    "search",
+    "search_query",
+    "keywords",
+    "keyword",
+    "input",
+    "prompt",
+    "message",
+    "content",
+    "topic",
+    "term",
+    "search_term",
+    "searchterm",
+    "request",
+    "task",
+    "sentence",
 ];
 
 /// Fills the required arguments of `tool` from `text`, or names the one that the text does not state.
@@ -71,8 +88,10 @@ fn text_for(name: &str, schema: &Value, text: &str) -> Option<String> {
     TEXT_NAMES.contains(&name).then(|| text.trim().to_string()).filter(|t| !t.is_empty())
 }
 
-static EMAIL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+").expect("a pattern of ours compiles"));
-static DATE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b\d{4}-\d{2}-\d{2}\b").expect("a pattern of ours compiles"));
+static EMAIL: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+").expect("a pattern of ours compiles"));
+static DATE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b\d{4}-\d{2}-\d{2}\b").expect("a pattern of ours compiles"));
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"-?\d+(?:\.\d+)?").expect("a pattern of ours compiles"));
 
 fn numbers(text: &str) -> Vec<f64> {

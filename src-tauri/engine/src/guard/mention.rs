@@ -27,7 +27,8 @@ pub fn mentions(text: &str, names: &[&str]) -> Vec<Mention> {
     let mut mentions: Vec<Mention> = vec![];
     for (at, (range, tool)) in ranges.iter().enumerate() {
         let previous = at.checked_sub(1).map(|p| ranges[p].0.end);
-        let carried = previous.is_some_and(|end| mentions[at - 1].negated && CONNECTOR.is_match(&text[end..range.start]));
+        let carried =
+            previous.is_some_and(|end| mentions[at - 1].negated && CONNECTOR.is_match(&text[end..range.start]));
         let next = ranges.get(at + 1).map_or(text.len(), |(r, _)| r.start);
         let carried = carried && !ENOUGH_AFTER.is_match(&text[range.end..next]);
         let negated = carried
@@ -88,7 +89,10 @@ pub fn thinking(text: &str) -> Vec<Range<usize>> {
 pub fn without_thinking(text: &str) -> String {
     let mut plain = text.to_string();
     for range in thinking(text) {
-        let blank: String = text[range.clone()].chars().map(|c| if c == '\n' { "\n".into() } else { " ".repeat(c.len_utf8()) }).collect();
+        let blank: String = text[range.clone()]
+            .chars()
+            .map(|c| if c == '\n' { "\n".into() } else { " ".repeat(c.len_utf8()) })
+            .collect();
         plain.replace_range(range, &blank);
     }
     plain
@@ -126,7 +130,8 @@ fn longest_name<'n>(text: &str, words: &[Range<usize>], names: &Names<'n>) -> Op
             && !hyphenated(text, words[0].start, words[parts.len() - 1].end)
     };
     // Dotted and slashed names are one name of several words: compare the text itself.
-    let dotted = names.get(&first).into_iter().flatten().filter(|(parts, _)| fits(parts)).max_by_key(|(parts, _)| parts.len());
+    let dotted =
+        names.get(&first).into_iter().flatten().filter(|(parts, _)| fits(parts)).max_by_key(|(parts, _)| parts.len());
     dotted.map(|(parts, name)| (*name, parts.len())).or_else(|| punctuated_name(text, words, names))
 }
 
@@ -189,17 +194,24 @@ static DECLINED_AFTER: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-static CONNECTOR: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r"(?i)^[\s`'\x22*]*(?:,|、|/|\bor\b|\band\b|\bnor\b|或者?|和|与|及|以及|还有|也)?[\s`'\x22*]*(?:\bor\b|\band\b|\bnor\b)?[\s`'\x22*]*(?:the\s+)?[`'\x22*]*$"));
+static CONNECTOR: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?i)^[\s`'\x22*]*(?:,|、|/|\bor\b|\band\b|\bnor\b|或者?|和|与|及|以及|还有|也)?[\s`'\x22*]*(?:\bor\b|\band\b|\bnor\b)?[\s`'\x22*]*(?:the\s+)?[`'\x22*]*$",
+    )
+});
 
 /// After the name: "suffices", "is enough", 即可. Ends a list of refused tools.
 static ENOUGH_AFTER: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(r"(?i)^[\s`'\x22*()]*(?:suffices?|is\s+(?:enough|sufficient|better|best|fine|right|the\s)|will\s+(?:do|work|suffice)|does|works|can\b|alone|instead|即可|就够|足够|就行|就好|更好|更合适|可以|才)")
+    compiled(
+        r"(?i)^[\s`'\x22*()]*(?:suffices?|is\s+(?:enough|sufficient|better|best|fine|right|the\s)|will\s+(?:do|work|suffice)|does|works|can\b|alone|instead|即可|就够|足够|就行|就好|更好|更合适|可以|才)",
+    )
 });
 
 /// The model asks for the tool in so many words.
 static ASKED_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(r"(?i)(?:\b(?:use|using|call|calling|invoke|invoking|run|need|prefer|choose|select|try|with|via|then)\s+(?:the\s+)?|使用|调用|改用|选择|采用|通过|需要|用)[\s`'\x22*]*$")
+    compiled(
+        r"(?i)(?:\b(?:use|using|call|calling|invoke|invoking|run|need|prefer|choose|select|try|with|via|then)\s+(?:the\s+)?|使用|调用|改用|选择|采用|通过|需要|用)[\s`'\x22*]*$",
+    )
 });
 
 /// Whether the clause that leads up to a mention refuses it.
@@ -218,13 +230,15 @@ fn declined_before(lead: &str) -> bool {
     if let Some(found) = REFUSAL_ZH.captures(clause) {
         let word = found.get(1).expect("the pattern has the group");
         // 别 is a refusal only as a word of its own: not in 分别, 特别, 识别.
-        let part_of_word = word.as_str() == "别" && clause[..word.start()].ends_with(['分', '特', '识', '级', '区', '个', '类', '性', '差', '辨']);
+        let part_of_word = word.as_str() == "别"
+            && clause[..word.start()].ends_with(['分', '特', '识', '级', '区', '个', '类', '性', '差', '辨']);
         return !part_of_word;
     }
     false
 }
 
-static NEGATIVE: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?i)\b(?:not|cannot|can[’']?t|n[’']t|never|impossible)\b"));
+static NEGATIVE: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r"(?i)\b(?:not|cannot|can[’']?t|n[’']t|never|impossible)\b"));
 
 #[cfg(test)]
 mod tests {
@@ -239,7 +253,8 @@ mod tests {
             .iter()
             .map(|text| {
                 let found = mentions(text, NAMES);
-                let show: Vec<String> = found.iter().map(|m| format!("{}{}", if m.negated { "!" } else { "" }, m.tool)).collect();
+                let show: Vec<String> =
+                    found.iter().map(|m| format!("{}{}", if m.negated { "!" } else { "" }, m.tool)).collect();
                 format!("{text} => {}", show.join(" "))
             })
             .collect();

@@ -221,7 +221,10 @@ pattern!(
     PAGE_BEFORE,
     r"(?i)(?:(?:^|[^a-z0-9_])(?:page|wiki|confluence)|page[ _-]?id|页面|頁面|网页|文档|ページ|페이지)[\s#:：=（(「“\x22'`]{0,3}(?:(?:page|id|no\.?|number|num|编号|号|是|为|with|的)[\s#:：=（(「“\x22'`]{0,3}){0,3}$"
 );
-pattern!(PAGE_AFTER, r"(?i)^[\s)）」”\x22'`]*(?:号|號)?(?:这个|这一|那个|该|的|這個)?\s*(?:页面|頁面|文档|wiki|confluence|ページ|page(?:[^a-z]|$))");
+pattern!(
+    PAGE_AFTER,
+    r"(?i)^[\s)）」”\x22'`]*(?:号|號)?(?:这个|这一|那个|该|的|這個)?\s*(?:页面|頁面|文档|wiki|confluence|ページ|page(?:[^a-z]|$))"
+);
 pattern!(
     OTHER_BEFORE,
     r"(?i)(?:call|phone|tel|mobile|fax|dial|电话|電話|手机|号码|order|订单|unix time|timestamp|epoch|时间戳|isbn|port|端口|qq|price|价格|costs?|invoice|zip|postcode|邮编|\bip|ticket|issue|工单|pr|build|commit|lines?|room|year|rmb|usd|eur|version|account|账号|user|uid|about|over|nearly|约|共|有|超过)[\s:：#.]*$"
@@ -288,7 +291,8 @@ fn stands_alone(before: &str, after: &str) -> bool {
     let left = before.chars().next_back();
     let glued_left = left.is_some_and(|c| {
         c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '%' | '$' | '¥' | '￥' | '€' | '£' | '+' | '@')
-    }) || matches!(left, Some(',' | ':')) && before.chars().nth_back(1).is_some_and(|c| c.is_ascii_digit());
+    }) || matches!(left, Some(',' | ':'))
+        && before.chars().nth_back(1).is_some_and(|c| c.is_ascii_digit());
     let mut right = after.chars();
     let glued_right = match right.next() {
         Some(c) if c.is_ascii_alphanumeric() || matches!(c, '_' | '%' | '@' | '$' | '€' | '£') => true,

@@ -5,7 +5,7 @@ use crate::{
     plan::PlanSpec,
     planning::Planning,
     ports::{ToolError, ToolResult},
-    tool::{Revision, RetryPolicy},
+    tool::{RetryPolicy, Revision},
 };
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};

@@ -68,11 +68,23 @@ pub fn read(reply: &Reply, names: &[&str], settings: &GuardSettings) -> Proposal
             .iter()
             .map(|c| Proposed { tool: c.tool.clone(), arguments: Some(c.arguments.clone()), ..Default::default() })
             .collect();
-        return Proposal { path: ReplyPath::Native, path_reason: "The reply holds native tool calls".into(), calls, mentions, reasoning: text.into() };
+        return Proposal {
+            path: ReplyPath::Native,
+            path_reason: "The reply holds native tool calls".into(),
+            calls,
+            mentions,
+            reasoning: text.into(),
+        };
     }
     let known: std::collections::HashSet<&str> = names.iter().copied().collect();
     if let Some((calls, reasoning, place)) = json_calls(text, &known) {
-        return Proposal { path: ReplyPath::Json, path_reason: format!("No native calls; {place} holds JSON calls"), calls, mentions, reasoning };
+        return Proposal {
+            path: ReplyPath::Json,
+            path_reason: format!("No native calls; {place} holds JSON calls"),
+            calls,
+            mentions,
+            reasoning,
+        };
     }
     let calls = mentioned_calls(text, &mentions, settings.scan_thinking);
     let path_reason = if calls.is_empty() {
@@ -90,7 +102,8 @@ fn mentioned_calls(text: &str, mentions: &[Mention], scan_thinking: bool) -> Vec
         if calls.iter().any(|c| c.tool == mention.tool) {
             continue;
         }
-        let all: Vec<&Mention> = mentions.iter().filter(|m| m.tool == mention.tool && (scan_thinking || !m.thinking)).collect();
+        let all: Vec<&Mention> =
+            mentions.iter().filter(|m| m.tool == mention.tool && (scan_thinking || !m.thinking)).collect();
         calls.push(Proposed {
             tool: mention.tool.clone(),
             mention: Some(mention.span),
@@ -118,7 +131,9 @@ fn json_calls(text: &str, known: &std::collections::HashSet<&str>) -> Option<(Ve
                 collect_calls(&value, known, &mut calls, 0);
                 let span = Span::of(source, at);
                 calls[before..].iter_mut().for_each(|c: &mut Proposed| c.mention = Some(span));
-                if let Some(said) = ["reasoning", "rationale", "thought"].iter().find_map(|k| value.get(k)).and_then(Value::as_str) {
+                if let Some(said) =
+                    ["reasoning", "rationale", "thought"].iter().find_map(|k| value.get(k)).and_then(Value::as_str)
+                {
                     reasoning = said.into();
                 }
             }
@@ -228,7 +243,14 @@ mod tests {
                 let calls: Vec<String> = proposal
                     .calls
                     .iter()
-                    .map(|c| format!("{}{}{}", if c.declined { "!" } else { "" }, c.tool, c.arguments.as_ref().map_or(String::new(), |a| Value::from(a.clone()).to_string())))
+                    .map(|c| {
+                        format!(
+                            "{}{}{}",
+                            if c.declined { "!" } else { "" },
+                            c.tool,
+                            c.arguments.as_ref().map_or(String::new(), |a| Value::from(a.clone()).to_string())
+                        )
+                    })
                     .collect();
                 format!("{} => {:?} {}", text.escape_debug(), proposal.path, calls.join(" "))
             })
