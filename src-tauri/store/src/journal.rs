@@ -1,0 +1,243 @@
+//! The durable record of runs (O-10): every run a row, every event a row, nothing ever changed or taken away.
+//!
+//! Events go in through one writer thread (`writer.rs`), in order and without gaps. The columns of a run beyond its
+//! query are a summary of its events, written with them, so that a list of runs needs no fold. What the events mean
+//! is the engine's business.
+
+pub(crate) mod writer;
+
+use crate::{
+    Store,
+    failure::{Failure, json_column},
+};
+use async_trait::async_trait;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::Serialize;
+use toolplan_engine::{
+    Problem, ports,
+    run::{JournalEntry, RunEvent, RunId, RunOutcome},
+    tool::Revision,
+};
+use writer::{Encoded, Work};
+
+pub(crate) const TABLES: &str = "
+CREATE TABLE run(
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    query TEXT NOT NULL,
+    planner TEXT NOT NULL,
+    catalog_revision INTEGER NOT NULL,
+    created_ms INTEGER NOT NULL,
+    started_ms INTEGER, -- NULL: only planned
+    finished_ms INTEGER,
+    outcome TEXT,
+    steps INTEGER NOT NULL DEFAULT 0,
+    succeeded INTEGER NOT NULL DEFAULT 0,
+    owner TEXT NOT NULL -- see process.rs
+) STRICT;
+CREATE INDEX run_unfinished ON run(id) WHERE started_ms IS NOT NULL AND outcome IS NULL;
+CREATE TABLE event(
+    run_id INTEGER NOT NULL REFERENCES run(id) ON DELETE RESTRICT,
+    seq INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    body_json TEXT NOT NULL,
+    PRIMARY KEY(run_id, seq)
+) STRICT, WITHOUT ROWID;
+";
+
+/// Reads and writes the runs of a workspace.
+pub struct Journal<'a>(pub(crate) &'a Store);
+
+/// A run as a list shows it. Times are milliseconds since 1970-01-01 UTC.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RunRow {
+    pub id: RunId,
+    pub query: String,
+    /// For people: `offline`, `anthropic/claude-sonnet-4`.
+    pub planner: String,
+    pub catalog_revision: Revision,
+    pub created_ms: u64,
+    /// `None`: only planned.
+    pub started_ms: Option<u64>,
+    pub finished_ms: Option<u64>,
+    /// `None`: only planned, or not finished yet.
+    pub outcome: Option<RunOutcome>,
+    /// Steps of the plan, and how many of them have succeeded so far.
+    pub steps: u32,
+    pub succeeded: u32,
+}
+
+#[async_trait]
+impl ports::Journal for Store {
+    /// Appends events to the end of a run and returns them with their numbers and times. They are committed when this
+    /// returns, all of them or none; a group that holds a `Finished` is synced to the disk as well.
+    ///
+    /// Once called, the events are stored even if the future is dropped. Errors: `journal.write` (no space, no
+    /// permission; nothing of this append is stored and the next one may succeed), `journal.unknown_run`.
+    async fn append(&self, run: RunId, events: Vec<RunEvent>) -> Result<Vec<JournalEntry>, Problem> {
+        if events.is_empty() {
+            return Ok(vec![]);
+        }
+        let events = events.into_iter().map(Encoded::new).collect::<Result<_, _>>()?;
+        let written = self.writer.submit(Work::Append { run, events, owner: self.owner.mark() }).await?;
+        Ok(written.entries)
+    }
+}
+
+impl Journal<'_> {
+    /// Makes an empty run and returns its number. `planner` is the label of who plans. Error: `journal.write`.
+    pub async fn create_run(&self, query: &str, planner: &str, catalog_revision: Revision) -> Result<RunId, Problem> {
+        let work = Work::Create {
+            query: query.to_owned(),
+            planner: planner.to_owned(),
+            catalog_revision,
+            owner: self.0.owner.mark(),
+        };
+        Ok(self.0.writer.submit(work).await?.run)
+    }
+
+    /// Runs that were started, newest first: at most `limit`, and only those older than the run `before`.
+    pub fn runs(&self, limit: u32, before: Option<RunId>) -> Result<Vec<RunRow>, Problem> {
+        self.list("started_ms IS NOT NULL", limit, before)
+    }
+
+    /// Like [`Journal::runs`], with those that were only planned.
+    pub fn runs_and_plannings(&self, limit: u32, before: Option<RunId>) -> Result<Vec<RunRow>, Problem> {
+        self.list("TRUE", limit, before)
+    }
+
+    fn list(&self, which: &str, limit: u32, before: Option<RunId>) -> Result<Vec<RunRow>, Problem> {
+        self.0.read(|db| {
+            let sql = format!("SELECT {COLUMNS} FROM run WHERE id < ? AND {which} ORDER BY id DESC LIMIT ?");
+            let before = before.map_or(i64::MAX, i64::from);
+            let mut query = db.prepare_cached(&sql)?;
+            Ok(query.query_map(params![before, limit], run_row)?.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// One run. Error: `journal.unknown_run`.
+    pub fn run(&self, run: RunId) -> Result<RunRow, Problem> {
+        self.0.read(|db| {
+            let mut query = db.prepare_cached(&format!("SELECT {COLUMNS} FROM run WHERE id = ?"))?;
+            Ok(query.query_row([run], run_row).optional()?.ok_or_else(|| unknown_run(run))?)
+        })
+    }
+
+    /// All events of a run in order, and a `journal.damaged` for each that cannot be read and is left out. Error:
+    /// `journal.unknown_run`.
+    pub fn events(&self, run: RunId) -> Result<(Vec<JournalEntry>, Vec<Problem>), Problem> {
+        self.events_from(run, 0)
+    }
+
+    /// Like [`Journal::events`], only those after the event `after_seq`.
+    pub fn events_from(&self, run: RunId, after_seq: u32) -> Result<(Vec<JournalEntry>, Vec<Problem>), Problem> {
+        self.0.read(|db| {
+            if !db.prepare_cached("SELECT 1 FROM run WHERE id = ?")?.exists([run])? {
+                return Err(unknown_run(run).into());
+            }
+            let mut query =
+                db.prepare_cached("SELECT seq, at_ms, body_json FROM event WHERE run_id = ? AND seq > ? ORDER BY seq")?;
+            let mut rows = query.query(params![run, after_seq])?;
+            let (mut entries, mut problems) = (vec![], vec![]);
+            while let Some(row) = rows.next()? {
+                let (seq, at_ms) = (row.get(0)?, row.get::<_, i64>(1)? as u64);
+                match json_column(row, 2)? {
+                    Ok(event) => entries.push(JournalEntry { seq, at_ms, event }),
+                    Err(error) => problems.push(Problem::new(
+                        "journal.damaged",
+                        format!("event {seq} of run {run} cannot be read: {error}"),
+                        "the run is shown without it; if a newer Toolplan has written it, update this one",
+                    )),
+                }
+            }
+            Ok((entries, problems))
+        })
+    }
+
+    /// Ends each run that was started and has no end and whose process, or store in this process, is gone: appends a
+    /// `Finished` with the outcome `interrupted`, at the time of the run's last event, since nothing happened after
+    /// it. Runs of living processes are left alone. [`Store::open`] calls this. Returns the runs that were ended.
+    pub fn mark_interrupted(&self) -> Result<Vec<RunId>, Problem> {
+        // Looks first and writes only if it must: most of the time there is nothing to do.
+        let orphans = self.0.read(|db| self.orphans(db))?;
+        if orphans.is_empty() {
+            return Ok(vec![]);
+        }
+        self.0.edit(|db| {
+            // Once more, now that nobody else can write: another process may have ended them meanwhile.
+            let orphans = self.orphans(db)?;
+            for &run in &orphans {
+                let (started_ms, last_ms) = db.query_row(
+                    "SELECT started_ms,
+                         coalesce((SELECT at_ms FROM event WHERE run_id = id ORDER BY seq DESC LIMIT 1), started_ms)
+                     FROM run WHERE id = ?",
+                    [run],
+                    |row| Ok((row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64)),
+                )?;
+                let duration_ms = last_ms.saturating_sub(started_ms);
+                let end = Encoded::new(RunEvent::Finished { outcome: RunOutcome::Interrupted, duration_ms })?;
+                writer::append(db, run, last_ms, &self.0.owner.mark(), vec![end])??;
+            }
+            Ok(orphans)
+        })
+    }
+
+    fn orphans(&self, db: &Connection) -> Result<Vec<RunId>, Failure> {
+        let mut query =
+            db.prepare_cached("SELECT id, owner FROM run WHERE started_ms IS NOT NULL AND outcome IS NULL")?;
+        let mut rows = query.query([])?;
+        let mut orphans = vec![];
+        while let Some(row) = rows.next()? {
+            if self.0.owner.is_gone(&row.get::<_, String>(1)?) {
+                orphans.push(row.get(0)?);
+            }
+        }
+        Ok(orphans)
+    }
+}
+
+const COLUMNS: &str =
+    "id, query, planner, catalog_revision, created_ms, started_ms, finished_ms, outcome, steps, succeeded";
+
+fn run_row(row: &Row) -> rusqlite::Result<RunRow> {
+    let ms = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(|ms| ms as u64));
+    Ok(RunRow {
+        id: row.get(0)?,
+        query: row.get(1)?,
+        planner: row.get(2)?,
+        catalog_revision: row.get(3)?,
+        created_ms: row.get::<_, i64>(4)? as u64,
+        started_ms: ms(5)?,
+        finished_ms: ms(6)?,
+        outcome: row.get::<_, Option<String>>(7)?.and_then(|name| outcome_named(&name)),
+        steps: row.get(8)?,
+        succeeded: row.get(9)?,
+    })
+}
+
+/// As in JSON; [`outcome_named`] reads it.
+fn outcome_name(outcome: RunOutcome) -> &'static str {
+    match outcome {
+        RunOutcome::Succeeded => "succeeded",
+        RunOutcome::Partial => "partial",
+        RunOutcome::Failed => "failed",
+        RunOutcome::Cancelled => "cancelled",
+        RunOutcome::Interrupted => "interrupted",
+    }
+}
+
+fn outcome_named(name: &str) -> Option<RunOutcome> {
+    serde_json::from_value(name.into()).ok()
+}
+
+fn unknown_run(run: RunId) -> Problem {
+    Problem::new(
+        "journal.unknown_run",
+        format!("the workspace holds no run {run}"),
+        "look the run up in the list of runs; its number belongs to one workspace",
+    )
+}
+
+#[cfg(test)]
+mod tests;

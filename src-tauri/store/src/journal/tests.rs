@@ -1,0 +1,407 @@
+use super::*;
+use serde_json::{Map, Value, json};
+use std::{path::Path, sync::Arc, time::Instant};
+use toolplan_engine::{
+    plan::{PlanSpec, StepSpec},
+    ports::{Journal as _, ToolResult},
+    run::{AttemptOutcome, RunState},
+    tool::RetryPolicy,
+};
+
+fn started(steps: &[&str]) -> RunEvent {
+    let steps = steps.iter().map(|id| StepSpec { id: id.to_string(), tool: "t".into(), ..StepSpec::default() });
+    RunEvent::Started {
+        plan: PlanSpec { steps: steps.collect(), reasoning: String::new() },
+        catalog_revision: 7,
+        parallel_limit: 5,
+        timeout_ms: 1000,
+        retry: RetryPolicy::default(),
+    }
+}
+
+fn ready(step: &str) -> RunEvent {
+    RunEvent::StepReady { step: step.into() }
+}
+
+fn succeeded(step: &str) -> RunEvent {
+    RunEvent::StepSucceeded { step: step.into() }
+}
+
+fn finished(outcome: RunOutcome) -> RunEvent {
+    RunEvent::Finished { outcome, duration_ms: 12 }
+}
+
+/// An event of about 1 kB.
+fn large(step: &str) -> RunEvent {
+    RunEvent::AttemptStarted {
+        step: step.into(),
+        attempt: 1,
+        tool: "t".into(),
+        arguments: Map::from_iter([("text".to_owned(), Value::from("x".repeat(1000)))]),
+    }
+}
+
+/// `seq kind` of each event, read by a connection that has nothing to do with the store.
+fn on_disk(path: &Path, run: RunId) -> Vec<String> {
+    let db = Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let mut query = db.prepare("SELECT seq || ' ' || kind FROM event WHERE run_id = ? ORDER BY seq").unwrap();
+    query.query_map([run], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+#[tokio::test]
+async fn events_are_committed_when_append_returns() {
+    let store = Store::temporary().unwrap();
+    let run = store.journal().create_run("q", "offline", 7).await.unwrap();
+    let first = store.append(run, vec![started(&["a"]), ready("a")]).await.unwrap();
+    assert_eq!(on_disk(store.path(), run), ["1 started", "2 step_ready"]);
+    let second = store.append(run, vec![succeeded("a")]).await.unwrap();
+    assert_eq!(on_disk(store.path(), run), ["1 started", "2 step_ready", "3 step_succeeded"]);
+
+    let entries: Vec<_> = first.into_iter().chain(second).collect();
+    assert_eq!(
+        store.journal().events(run).unwrap(),
+        (entries.clone(), vec![]),
+        "what append returned is what is stored"
+    );
+    assert_eq!(store.journal().events_from(run, 2).unwrap().0, entries[2..]);
+    assert!(entries.is_sorted_by_key(|e| e.at_ms));
+
+    assert_eq!(store.append(run, vec![]).await.unwrap(), []);
+    assert_eq!(store.append(99, vec![ready("a")]).await.unwrap_err().code, "journal.unknown_run");
+    assert_eq!(store.journal().events(99).unwrap_err().code, "journal.unknown_run");
+}
+
+#[tokio::test]
+async fn time_never_runs_backwards_in_a_run() {
+    let store = Store::temporary().unwrap();
+    let run = store.journal().create_run("q", "offline", 7).await.unwrap();
+    store.append(run, vec![started(&["a"])]).await.unwrap();
+    let ahead = crate::now_ms() + 3_600_000;
+    store.edit(|db| Ok(db.execute("UPDATE event SET at_ms = ?", [ahead as i64])?)).unwrap();
+    assert_eq!(store.append(run, vec![ready("a")]).await.unwrap()[0].at_ms, ahead, "the clock was set back");
+}
+
+#[tokio::test]
+async fn the_list_sums_up_the_events() {
+    let store = Store::temporary().unwrap();
+    let journal = store.journal();
+    let mut runs = vec![];
+    for query in ["planned", "running", "partial"] {
+        runs.push(journal.create_run(query, "offline", 3).await.unwrap());
+    }
+    store.append(runs[1], vec![started(&["a", "b"]), succeeded("a")]).await.unwrap();
+    let events = vec![started(&["a", "b", "c"]), succeeded("a"), succeeded("c"), finished(RunOutcome::Partial)];
+    store.append(runs[2], events).await.unwrap();
+
+    let rows = journal.runs(10, None).unwrap();
+    let row = |r: &RunRow| (r.id, r.outcome, r.succeeded, r.steps, r.started_ms.is_some(), r.finished_ms.is_some());
+    assert_eq!(
+        rows.iter().map(row).collect::<Vec<_>>(),
+        [(runs[2], Some(RunOutcome::Partial), 2, 3, true, true), (runs[1], None, 1, 2, true, false)]
+    );
+    assert_eq!((rows[0].query.as_str(), rows[0].planner.as_str(), rows[0].catalog_revision), ("partial", "offline", 7));
+    assert_eq!(journal.run(runs[2]).unwrap(), rows[0]);
+    assert_eq!(journal.runs(1, None).unwrap(), rows[..1]);
+    assert_eq!(journal.runs(10, Some(runs[2])).unwrap(), rows[1..]);
+    assert_eq!(journal.runs_and_plannings(10, None).unwrap().len(), 3);
+    assert_eq!(journal.run(99).unwrap_err().code, "journal.unknown_run");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_appenders_leave_no_gap() {
+    let store = Arc::new(Store::temporary().unwrap());
+    let mut runs = vec![];
+    for _ in 0..5 {
+        runs.push(store.journal().create_run("q", "offline", 1).await.unwrap());
+    }
+    // Ten appenders to each run, twenty appends each, of three events each.
+    let appenders: Vec<_> = (0..50)
+        .map(|i| {
+            let (store, run) = (store.clone(), runs[i % runs.len()]);
+            tokio::spawn(async move {
+                for _ in 0..20 {
+                    let entries = store.append(run, vec![ready("a"), ready("b"), ready("c")]).await.unwrap();
+                    assert!(entries.windows(2).all(|pair| pair[1].seq == pair[0].seq + 1), "an append stays together");
+                }
+            })
+        })
+        .collect();
+    for appender in appenders {
+        appender.await.unwrap();
+    }
+    for run in runs {
+        let (entries, _) = store.journal().events(run).unwrap();
+        assert!(entries.iter().map(|e| e.seq).eq(1..=600), "from 1 without gaps");
+        assert!(entries.is_sorted_by_key(|e| e.at_ms));
+    }
+}
+
+/// Starts so many appends of a large event that all wait for the writer at the same time, and returns their results.
+async fn append_together(store: &Arc<Store>, run: RunId, appends: usize) -> Vec<Result<Vec<JournalEntry>, Problem>> {
+    let blocker = Connection::open(store.path()).unwrap();
+    blocker.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let tasks: Vec<_> = (0..appends)
+        .map(|_| {
+            let store = store.clone();
+            tokio::spawn(async move { store.append(run, vec![large("a")]).await })
+        })
+        .collect();
+    // On a runtime of one thread each turn lets at least one more task run up to where it waits.
+    for _ in 0..appends {
+        tokio::task::yield_now().await;
+    }
+    blocker.execute_batch("ROLLBACK").unwrap();
+    let mut results = vec![];
+    for task in tasks {
+        results.push(task.await.unwrap());
+    }
+    results
+}
+
+#[tokio::test]
+async fn what_waits_is_committed_together() {
+    let store = Arc::new(Store::temporary().unwrap());
+    let run = store.journal().create_run("q", "offline", 1).await.unwrap();
+    let before = store.transactions();
+    let stored = append_together(&store, run, 100).await;
+    assert!(stored.iter().flat_map(|result| result.as_ref().unwrap()).map(|e| e.seq).eq(1..=100), "in the order asked");
+    let transactions = store.transactions() - before;
+    assert!(transactions <= 2, "what the writer had taken when it was blocked, and the rest: {transactions}");
+}
+
+#[tokio::test]
+async fn a_bad_append_does_not_hurt_its_neighbours() {
+    let store = Store::temporary().unwrap();
+    let run = store.journal().create_run("q", "offline", 1).await.unwrap();
+    let (good, bad) = tokio::join!(store.append(run, vec![ready("a")]), store.append(99, vec![ready("a")]));
+    assert_eq!(good.unwrap()[0].seq, 1);
+    assert_eq!(bad.unwrap_err().code, "journal.unknown_run");
+}
+
+#[tokio::test]
+async fn a_full_disk_loses_nothing_and_the_writer_goes_on() {
+    let store = Arc::new(Store::temporary().unwrap());
+    let limit = async |pages| store.writer.submit(Work::LimitPages(pages)).await.unwrap();
+    let run = store.journal().create_run("q", "offline", 1).await.unwrap();
+    store.append(run, vec![started(&["a"])]).await.unwrap();
+
+    limit(40).await;
+    let mut stored = 1;
+    let problem = loop {
+        match store.append(run, vec![large("a")]).await {
+            Ok(_) => stored += 1,
+            Err(problem) => break problem,
+        }
+        assert!(stored < 1000, "the limit holds");
+    };
+    assert!(stored > 5);
+    assert_eq!(problem.code, "journal.write");
+    assert!(problem.message.contains(&store.path().display().to_string()), "{problem}");
+    assert!(problem.hint.contains("free some space"), "{}", problem.hint);
+    for waiting in append_together(&store, run, 20).await {
+        assert_eq!(waiting.unwrap_err(), problem, "everyone who waited is told");
+    }
+    assert_eq!(store.journal().create_run(&"x".repeat(50_000), "offline", 1).await.unwrap_err().code, "journal.write");
+    assert_eq!(on_disk(store.path(), run).len(), stored, "every event that was acknowledged, and no other");
+
+    limit(1_000_000).await;
+    let entries = store.append(run, vec![large("a"), finished(RunOutcome::Failed)]).await.unwrap();
+    assert_eq!(entries[0].seq as usize, stored + 1, "no gap where the refused events would have been");
+    let (entries, problems) = store.journal().events(run).unwrap();
+    assert_eq!((entries.len(), problems), (stored + 2, vec![]));
+    assert_eq!(store.journal().run(run).unwrap().outcome, Some(RunOutcome::Failed));
+}
+
+#[tokio::test]
+async fn runs_of_a_closed_store_are_interrupted_and_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("workspace.toolplan");
+    let living = Store::open(&path).unwrap();
+    let dying = Store::open(&path).unwrap();
+    let run = async |store: &Store, events| {
+        let run = store.journal().create_run("q", "offline", 1).await.unwrap();
+        store.append(run, events).await.unwrap();
+        run
+    };
+    let mine = run(&living, vec![started(&["a"])]).await;
+    let planned = run(&dying, vec![ready("a")]).await;
+    let done = run(&dying, vec![started(&["a"]), finished(RunOutcome::Succeeded)]).await;
+    let lost = run(&dying, vec![started(&["a"])]).await;
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    dying.append(lost, vec![ready("a")]).await.unwrap();
+    // A plan made by one and started by the other belongs to the other.
+    let taken_over = run(&dying, vec![ready("a")]).await;
+    living.append(taken_over, vec![started(&["a"])]).await.unwrap();
+    drop(dying);
+
+    let opened = Store::open(&path).unwrap();
+    let outcome = |run| opened.journal().run(run).unwrap().outcome;
+    assert_eq!(outcome(mine), None);
+    assert_eq!(outcome(taken_over), None);
+    assert_eq!(outcome(planned), None);
+    assert_eq!(outcome(done), Some(RunOutcome::Succeeded));
+    assert_eq!(outcome(lost), Some(RunOutcome::Interrupted));
+
+    let (entries, _) = opened.journal().events(lost).unwrap();
+    let [first, last, end] = entries.as_slice() else { panic!("{entries:?}") };
+    let duration_ms = last.at_ms - first.at_ms;
+    assert!(duration_ms >= 5);
+    assert_eq!(end.event, RunEvent::Finished { outcome: RunOutcome::Interrupted, duration_ms });
+    assert_eq!((end.seq, end.at_ms), (3, last.at_ms));
+    assert_eq!(opened.journal().mark_interrupted().unwrap(), [] as [RunId; 0], "once");
+}
+
+/// Set in the process that [`a_killed_process_leaves_its_last_acknowledged_event`] starts and kills.
+const VICTIM: &str = "TOOLPLAN_STORE_TEST_VICTIM";
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn a_killed_process_leaves_its_last_acknowledged_event() {
+    use std::io::{BufRead, BufReader};
+
+    if let Some(path) = std::env::var_os(VICTIM) {
+        let store = Store::open(path).unwrap();
+        let run = store.journal().create_run("q", "offline", 1).await.unwrap();
+        store.append(run, vec![started(&["a"])]).await.unwrap();
+        loop {
+            let entries = store.append(run, vec![large("a")]).await.unwrap();
+            println!("stored {}", entries[0].seq);
+        }
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("workspace.toolplan");
+    let mut victim = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "journal::tests::a_killed_process_leaves_its_last_acknowledged_event", "--nocapture"])
+        .env(VICTIM, &path)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut acknowledged = 0;
+    let mut lines = BufReader::new(victim.stdout.take().unwrap()).lines().map_while(Result::ok);
+    for line in lines.by_ref() {
+        acknowledged = line.strip_prefix("stored ").map_or(acknowledged, |seq| seq.parse().unwrap());
+        if acknowledged == 200 {
+            break;
+        }
+    }
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.journal().run(1).unwrap().outcome, None, "its process lives");
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    for line in lines {
+        acknowledged = line.strip_prefix("stored ").map_or(acknowledged, |seq| seq.parse().unwrap());
+    }
+
+    assert_eq!(store.journal().mark_interrupted().unwrap(), [1]);
+    let (entries, problems) = store.journal().events(1).unwrap();
+    assert_eq!(problems, []);
+    assert!(entries.iter().map(|e| e.seq).eq(1..=entries.len() as u32), "without gaps");
+    // The interrupted end, and perhaps one event that was stored and not acknowledged any more.
+    let extra = entries.len() - acknowledged;
+    assert!((1..=2).contains(&extra), "{acknowledged} acknowledged, {} stored", entries.len());
+    assert_eq!(RunState::of(&entries).outcome, Some(RunOutcome::Interrupted));
+}
+
+#[tokio::test]
+async fn a_damaged_event_is_reported_and_left_out() {
+    let store = Store::temporary().unwrap();
+    let run = store.journal().create_run("q", "offline", 1).await.unwrap();
+    store
+        .append(run, vec![started(&["a"]), ready("a"), succeeded("a"), finished(RunOutcome::Succeeded)])
+        .await
+        .unwrap();
+    store
+        .edit(|db| {
+            db.execute("UPDATE event SET body_json = substr(body_json, 1, 9) WHERE seq = 2", [])?;
+            Ok(db.execute(r#"UPDATE event SET body_json = '{"type": "teleported"}' WHERE seq = 3"#, [])?)
+        })
+        .unwrap();
+    let (entries, problems) = store.journal().events(run).unwrap();
+    assert_eq!(entries.iter().map(|e| e.seq).collect::<Vec<_>>(), [1, 4]);
+    assert_eq!(problems.iter().map(|p| p.code.as_str()).collect::<Vec<_>>(), ["journal.damaged"; 2]);
+    assert!(problems[1].message.contains("event 3 of run 1"), "{}", problems[1]);
+    assert_eq!(store.append(run, vec![ready("a")]).await.unwrap()[0].seq, 5, "the damage keeps its number");
+}
+
+/// One line per event, as version 0.1 stored them. Lines are added with each released shape and never changed.
+const FIXTURE: &str = include_str!("../../tests/fixtures/journal-0.1.jsonl");
+
+#[tokio::test]
+async fn the_journal_of_every_version_stays_readable() {
+    let store = Store::temporary().unwrap();
+    let run = store.journal().create_run("q", "offline", 1).await.unwrap();
+    store
+        .edit(|db| {
+            for (i, line) in FIXTURE.lines().enumerate() {
+                let kind: Value = serde_json::from_str(line).unwrap();
+                db.execute(
+                    "INSERT INTO event(run_id, seq, at_ms, kind, version, body_json) VALUES (?, ?, ?, ?, 1, ?)",
+                    params![run, i as i64 + 1, 1000 + i as i64, kind["type"].as_str().unwrap(), line],
+                )?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    let (entries, problems) = store.journal().events(run).unwrap();
+    assert_eq!(problems, []);
+    let kinds: std::collections::BTreeSet<_> =
+        entries.iter().map(|e| serde_json::to_value(&e.event).unwrap()["type"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(kinds.len(), 13, "every kind of event stands in the fixture: {kinds:?}");
+
+    let state = RunState::of(&entries);
+    assert_eq!(state.outcome, Some(RunOutcome::Partial));
+    assert_eq!(state.planning.unwrap().request.query, "Compare PROJ-1 with the design page");
+    assert_eq!(state.steps["s1"].result.as_ref().unwrap().data, json!({"key": "PROJ-1"}));
+    assert_eq!(state.steps["s2"].attempts.len(), 2);
+}
+
+/// Not a benchmark, only the order of magnitude: `cargo test -p toolplan-store throughput -- --nocapture`.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn throughput() {
+    let attempt = |step: &str| {
+        let arguments = Map::from_iter([("q".to_owned(), Value::from("x".repeat(200)))]);
+        let result = ToolResult { data: "x".repeat(200).into(), confidence: Some(0.5), sources: vec![] };
+        let step = step.to_owned();
+        [
+            RunEvent::AttemptStarted { step: step.clone(), attempt: 1, tool: "t".into(), arguments },
+            RunEvent::AttemptFinished {
+                step,
+                attempt: 1,
+                duration_ms: 5,
+                outcome: AttemptOutcome::Succeeded { result },
+            },
+        ]
+    };
+    let store = Arc::new(Store::temporary().unwrap());
+    for appenders in [1, 5, 50] {
+        let (begin, before) = (Instant::now(), store.transactions());
+        let appends_each = 2000 / appenders;
+        let tasks: Vec<_> = (0..appenders)
+            .map(|_| {
+                let (store, attempt) = (store.clone(), attempt);
+                tokio::spawn(async move {
+                    let run = store.journal().create_run("q", "offline", 1).await.unwrap();
+                    for i in 0..appends_each {
+                        store.append(run, attempt(&format!("s{i}")).into()).await.unwrap();
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        println!(
+            "{appenders} appenders: {:.0} events/s, {} transactions for {} appends",
+            (2 * appends_each * appenders) as f64 / begin.elapsed().as_secs_f64(),
+            store.transactions() - before,
+            appends_each * appenders,
+        );
+    }
+    let run = store.journal().create_run("q", "offline", 1).await.unwrap();
+    let begin = Instant::now();
+    for _ in 0..50 {
+        store.append(run, vec![finished(RunOutcome::Succeeded)]).await.unwrap();
+    }
+    println!("a synced end of a run: {:?}", begin.elapsed() / 50);
+}
