@@ -1,3 +1,79 @@
-use crate::views::EventRow;
-use toolplan_engine::run::JournalEntry;
-pub fn event_row(_entry: &JournalEntry) -> EventRow { todo!() }
+//! Events and edits in words.
+
+use crate::views::{EventRow, FieldChange};
+use serde_json::Value;
+use toolplan_engine::{
+    run::{AttemptOutcome, JournalEntry, RunEvent, RunOutcome, Skip},
+    text::middle_truncate,
+    tool::ToolSpec,
+};
+
+pub fn event_row(entry: &JournalEntry) -> EventRow {
+    let (kind, step, text) = match &entry.event {
+        RunEvent::Planned { planning } => {
+            let calls = &planning.guard.calls;
+            let kept = calls.iter().filter(|c| c.goes_on()).count();
+            ("planned", "", format!("Planned by {}: {} proposed or added, {kept} kept, {} stages", planning.planner.label, calls.len(), planning.shape.stages.len()))
+        }
+        RunEvent::Started { plan, catalog_revision, parallel_limit, .. } => {
+            ("started", "", format!("Started {} steps at catalog r{catalog_revision}, at most {parallel_limit} at once", plan.steps.len()))
+        }
+        RunEvent::StepReady { step } => ("step_ready", step.as_str(), "Waits for a free slot".into()),
+        RunEvent::AttemptStarted { step, attempt, tool, arguments } => {
+            let arguments = middle_truncate(&Value::from(arguments.clone()).to_string(), 120);
+            ("attempt_started", step.as_str(), format!("Attempt {attempt}: {tool} {arguments}"))
+        }
+        RunEvent::AttemptFinished { step, attempt, duration_ms, outcome } => {
+            let how = match outcome {
+                AttemptOutcome::Succeeded { .. } => "succeeded".to_string(),
+                AttemptOutcome::Failed { error } => format!("failed: {}", error.message),
+            };
+            ("attempt_finished", step.as_str(), format!("Attempt {attempt} {how} after {duration_ms} ms"))
+        }
+        RunEvent::RetryScheduled { step, attempt, delay_ms } => ("retry_scheduled", step.as_str(), format!("Attempt {attempt} follows in {delay_ms} ms")),
+        RunEvent::FallbackStarted { step, tool, reason } => ("fallback_started", step.as_str(), format!("{tool} takes over: {reason}")),
+        RunEvent::StepSucceeded { step } => ("step_succeeded", step.as_str(), "Succeeded".into()),
+        RunEvent::StepFailed { step, error } => ("step_failed", step.as_str(), format!("Failed: {}", error.message)),
+        RunEvent::StepSkipped { step, reason } => ("step_skipped", step.as_str(), skip(reason)),
+        RunEvent::StepCancelled { step } => ("step_cancelled", step.as_str(), "Cancelled".into()),
+        RunEvent::CancelRequested => ("cancel_requested", "", "Cancel requested".into()),
+        RunEvent::Finished { outcome, duration_ms } => ("finished", "", format!("Run {} after {duration_ms} ms", run_outcome(*outcome))),
+    };
+    EventRow { seq: entry.seq, at_ms: entry.at_ms, kind: kind.into(), step: step.into(), text }
+}
+
+pub fn skip(reason: &Skip) -> String {
+    match reason {
+        Skip::Dependency { root } => format!("Skipped: {root} did not succeed"),
+        Skip::CriticalFailure { root } => format!("Skipped: the critical step {root} failed"),
+    }
+}
+
+pub fn run_outcome(outcome: RunOutcome) -> &'static str {
+    match outcome {
+        RunOutcome::Succeeded => "succeeded",
+        RunOutcome::Partial => "partly succeeded",
+        RunOutcome::Failed => "failed",
+        RunOutcome::Cancelled => "cancelled",
+        RunOutcome::Interrupted => "was interrupted",
+    }
+}
+
+/// The fields in which two versions of a tool differ.
+pub fn field_changes(before: &ToolSpec, after: &ToolSpec) -> Vec<FieldChange> {
+    let fields = |spec: &ToolSpec| match serde_json::to_value(spec) {
+        Ok(Value::Object(map)) => map,
+        _ => unreachable!("a tool is written as an object"),
+    };
+    let (before, after) = (fields(before), fields(after));
+    let show = |value: Option<&Value>| match value {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    };
+    after
+        .iter()
+        .filter(|(field, value)| before.get(*field) != Some(value))
+        .map(|(field, value)| FieldChange { field: field.clone(), before: show(before.get(field)), after: show(Some(value)) })
+        .collect()
+}

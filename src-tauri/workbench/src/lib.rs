@@ -1,30 +1,251 @@
-//! The use cases of Toolplan, one method each. The window and the CLI are thin shells around [`Workbench`].
+//! The use cases of Toolplan, one method each. The window, the CLI and the tests are thin shells around [`Workbench`].
+//!
+//! Knows nothing of windows and command lines. Holds no decision of its own: it brings the engine what the store and
+//! the adapters know, and writes down what the engine decides.
 
+mod catalog;
+mod changes;
 mod describe;
+mod doctor;
+pub mod eval;
+mod graph;
+mod home;
+mod plans;
+mod runs;
+mod sample;
 pub mod views;
 
+pub use doctor::Check;
+pub use runs::RunUpdate;
+pub use toolplan_adapters as adapters;
 pub use toolplan_engine as engine;
 pub use toolplan_engine::Problem;
 
-use std::sync::Arc;
-use toolplan_engine::{request::Request, run::{RunId, RunState}, settings::Settings, tool::{Revision, ToolSpec}};
-use views::*;
+use home::Place;
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, RwLock},
+};
+use tokio::sync::mpsc;
+use toolplan_adapters::{
+    models::ProviderConfig,
+    tools::{Secrets, Toolbox, builtin_specs},
+};
+use toolplan_engine::{
+    discovery::Index,
+    ports::ChatModel,
+    select::Reply,
+    settings::Settings,
+    tokens::Tiktoken,
+    tool::{Catalog, validate},
+};
+use toolplan_store::Store;
+use views::{AppInfo, ProviderInfo, SampleQuery, WorkspaceInfo};
 
+/// Reads an environment variable. Tests bring their own.
+pub type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// What a workbench is opened with.
 #[derive(Clone)]
-pub struct Workbench { _inner: Arc<()> }
+pub struct Options {
+    /// A folder to open as the workspace; none opens the sample.
+    pub folder: Option<PathBuf>,
+    pub environment: Environment,
+}
+
+impl Default for Options {
+    /// The sample, with the process's environment.
+    fn default() -> Self {
+        Self { folder: None, environment: Arc::new(|name| std::env::var(name).ok()) }
+    }
+}
+
+/// An open workspace. Cheap to clone; clones are the same workbench.
+#[derive(Clone)]
+pub struct Workbench {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    place: Place,
+    store: Store,
+    tools: RwLock<Tools>,
+    settings: RwLock<Settings>,
+    model: Option<Arc<dyn ChatModel>>,
+    provider: ProviderInfo,
+    recordings: HashMap<String, Reply>,
+    samples: Vec<SampleQuery>,
+    server: Option<sample::Server>,
+    environment: Environment,
+    plans: Mutex<plans::Plans>,
+    runs: Mutex<HashMap<u32, runs::Live>>,
+    followers: Mutex<Vec<mpsc::UnboundedSender<RunUpdate>>>,
+    toolbox: Mutex<Option<(toolplan_engine::settings::NetworkSettings, Toolbox)>>,
+    notices: Vec<Problem>,
+}
+
+/// The catalog with its search index, replaced together.
+#[derive(Clone)]
+struct Tools {
+    catalog: Catalog,
+    index: Arc<Index>,
+}
 
 impl Workbench {
-    pub async fn open() -> Result<Self, Problem> { todo!() }
-    pub async fn info(&self) -> Result<AppInfo, Problem> { todo!() }
-    pub async fn plan(&self, _request: Request, _previous: Option<u32>) -> Result<PlanView, Problem> { todo!() }
-    pub async fn catalog(&self, _request: Request, _plan: Option<u32>) -> Result<Vec<CatalogRow>, Problem> { todo!() }
-    pub async fn tool(&self, _name: String, _request: Request, _plan: Option<u32>) -> Result<ToolDetail, Problem> { todo!() }
-    pub async fn save_tool(&self, _spec: ToolSpec) -> Result<Revision, Problem> { todo!() }
-    pub async fn revert_tool(&self, _name: String, _revision: Revision) -> Result<Revision, Problem> { todo!() }
-    pub async fn save_settings(&self, _settings: Settings) -> Result<(), Problem> { todo!() }
-    pub async fn start_run(&self, _plan: u32) -> Result<RunId, Problem> { todo!() }
-    pub async fn cancel_run(&self, _run: RunId) -> Result<(), Problem> { todo!() }
-    pub async fn runs(&self) -> Result<Vec<RunSummary>, Problem> { todo!() }
-    pub async fn open_run(&self, _run: RunId) -> Result<RunDetail, Problem> { todo!() }
-    pub async fn run_at(&self, _run: RunId, _seq: u32) -> Result<RunState, Problem> { todo!() }
+    /// Opens the workspace, and makes it at the first start.
+    pub async fn open(options: Options) -> Result<Self, Problem> {
+        let Options { folder, environment } = options;
+        let place = match &folder {
+            Some(folder) => Place::folder(folder)?,
+            None => Place::sample(|name| environment(name))?,
+        };
+        place.prepare()?;
+        let mut notices = vec![];
+        let mut server = None;
+        if place.is_sample {
+            sample::unpack(&place.root)?;
+            match sample::Server::start().await {
+                Ok(started) => server = Some(started),
+                Err(problem) => notices.push(problem),
+            }
+        }
+        let store = Store::open(&place.database)?;
+        if store.registry().load()?.revision == 0 {
+            first_start(&store, &place)?;
+        }
+        let stored = store.registry().load()?;
+        notices.extend(stored.problems);
+        let (catalog, problems) = Catalog::new(stored.revision, stored.specs);
+        notices.extend(problems);
+        let (mut settings, problems) = store.settings().load()?;
+        notices.extend(problems);
+        let address = server.as_ref().map(sample::Server::url).unwrap_or_default();
+        if place.is_sample {
+            // The sample's server listens on another port at every start.
+            settings.network.jira_url = address.clone();
+            settings.network.confluence_url = address.clone();
+        }
+        let (model, provider) = provider(&environment, &mut notices);
+        let index = Arc::new(Index::of(&catalog));
+        let (samples, recordings) =
+            if place.is_sample { (sample::queries(&address), sample::recordings(&address)) } else { Default::default() };
+        let inner = Inner {
+            place,
+            store,
+            tools: RwLock::new(Tools { catalog, index }),
+            settings: RwLock::new(settings),
+            model,
+            provider,
+            recordings,
+            samples,
+            server,
+            environment,
+            plans: Mutex::default(),
+            runs: Mutex::default(),
+            followers: Mutex::default(),
+            toolbox: Mutex::default(),
+            notices,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// What the window shows before the first query.
+    pub fn info(&self) -> AppInfo {
+        let inner = &self.inner;
+        let catalog = self.tools().catalog;
+        AppInfo {
+            version: env!("CARGO_PKG_VERSION").into(),
+            workspace: WorkspaceInfo {
+                name: inner.place.name(),
+                root: inner.place.root.display().to_string(),
+                database: inner.place.database.display().to_string(),
+                is_sample: inner.place.is_sample,
+                tools: catalog.len() as u32,
+                notices: inner.notices.clone(),
+            },
+            provider: inner.provider.clone(),
+            settings: self.settings(),
+            revision: catalog.revision(),
+            samples: inner.samples.clone(),
+        }
+    }
+
+    /// Stores the settings; they hold from the next planning and the next call on.
+    pub fn save_settings(&self, settings: Settings) -> Result<(), Problem> {
+        if !settings.default_mode.is_empty() && settings.modes.iter().all(|m| m.name != settings.default_mode) {
+            return Err(Problem::new(
+                "settings.default_mode",
+                format!("the default mode {:?} is not one of the modes", settings.default_mode),
+                "choose one of the modes, or leave it empty",
+            ));
+        }
+        self.inner.store.settings().save(&settings)?;
+        *self.inner.settings.write().expect("no writer panics") = settings;
+        Ok(())
+    }
+
+    fn settings(&self) -> Settings {
+        self.inner.settings.read().expect("no writer panics").clone()
+    }
+
+    fn tools(&self) -> Tools {
+        self.inner.tools.read().expect("no writer panics").clone()
+    }
+
+    fn counter(&self, settings: &Settings) -> Tiktoken {
+        Tiktoken::named(&settings.planner.encoding)
+    }
+
+    /// The tools that run, made anew when the network settings change.
+    fn toolbox(&self) -> Toolbox {
+        let network = self.settings().network;
+        let mut cached = self.inner.toolbox.lock().expect("no holder panics");
+        match &*cached {
+            Some((for_network, toolbox)) if *for_network == network => toolbox.clone(),
+            _ => {
+                let toolbox = Toolbox::new(self.inner.place.root.clone(), network.clone(), Secrets::from_env());
+                *cached = Some((network, toolbox.clone()));
+                toolbox
+            }
+        }
+    }
+}
+
+/// Registers the built-in tools and, for the sample, its own; stores the sample's settings.
+fn first_start(store: &Store, place: &Place) -> Result<(), Problem> {
+    let mut specs = builtin_specs();
+    if place.is_sample {
+        specs.extend(sample::tools());
+        store.settings().save(&sample::settings())?;
+    }
+    specs.iter().try_for_each(validate)?;
+    store.registry().register(&specs, "toolplan", "first start")?;
+    Ok(())
+}
+
+/// The model that the environment configures. Trouble with it is a notice: planning goes on offline.
+fn provider(environment: &Environment, notices: &mut Vec<Problem>) -> (Option<Arc<dyn ChatModel>>, ProviderInfo) {
+    let offline = |note: &str| ProviderInfo { configured: false, label: "offline".into(), note: note.into() };
+    let config = match ProviderConfig::from_env(|name| environment(name)) {
+        Ok(Some(config)) => config,
+        Ok(None) => {
+            return (None, offline("No model is configured: the offline planner plans. Set TOOL_PLANNER_LLM and a key to use one."));
+        }
+        Err(problem) => {
+            notices.push(problem.clone());
+            return (None, offline(&format!("{}: {}", problem.message, problem.hint)));
+        }
+    };
+    match config.build() {
+        Ok(model) => {
+            let label = model.label();
+            let note = format!("{label} plans when the planner is set to model");
+            (Some(model), ProviderInfo { configured: true, label, note })
+        }
+        Err(problem) => {
+            notices.push(problem.clone());
+            (None, offline(&format!("{}: {}", problem.message, problem.hint)))
+        }
+    }
 }

@@ -1,0 +1,196 @@
+//! The catalog: looking at tools, editing them, and asking why one is hidden.
+
+use crate::{
+    Workbench, describe,
+    plans::Planned,
+    views::{CatalogRow, RevisionRow, ToolDetail, ToolStats},
+};
+use std::{collections::HashMap, sync::Arc};
+use toolplan_engine::{
+    Problem,
+    discovery::Index,
+    planning,
+    request::Request,
+    tool::{Binding, Catalog, Revision, ToolSpec},
+    verdict::{Gate, Outcome, Trail},
+    visibility::Viewer,
+};
+use toolplan_store::stats::Stats;
+
+/// Who edits, in the registry's history.
+const AUTHOR: &str = "you";
+
+impl Workbench {
+    /// Every tool in the context of `request`, with where its way ended: in the planning `plan` when that planning is
+    /// of this very request, else at the gates that do not depend on the query.
+    pub fn catalog(&self, request: &Request, plan: Option<u32>) -> Result<Vec<CatalogRow>, Problem> {
+        let settings = self.settings();
+        let catalog = self.tools().catalog;
+        let counter = self.counter(&settings);
+        let viewer = Viewer::new(&settings, request)?;
+        let planned = self.planned_for(request, plan);
+        let trails: HashMap<&str, &Trail> =
+            planned.iter().flat_map(|p| &p.planning.trails).map(|t| (t.tool.as_str(), t)).collect();
+        let rows = catalog.iter().map(|entry| {
+            let spec = &entry.spec;
+            let own;
+            let trail = match trails.get(spec.name.as_str()) {
+                Some(trail) => trail,
+                None => {
+                    own = viewer.trail(spec);
+                    &own
+                }
+            };
+            let (gate, outcome, reason) = match trail.decided().or(trail.verdicts.last()) {
+                Some(verdict) => (verdict.gate, verdict.outcome, verdict.reason.to_string()),
+                None => (Gate::Registered, Outcome::Kept, String::new()),
+            };
+            CatalogRow {
+                name: spec.name.clone(),
+                title: spec.title.clone(),
+                namespace: spec.namespace.clone(),
+                group: spec.group.clone(),
+                category: spec.category,
+                classification: spec.classification,
+                loading: spec.loading,
+                side_effects: spec.side_effects,
+                tags: spec.tags.clone(),
+                tokens: entry.token_cost(&counter).total(),
+                visible: viewer.sees(spec),
+                gate,
+                outcome,
+                reason,
+                runnable: !matches!(spec.binding, Binding::None | Binding::Mcp { .. }),
+            }
+        });
+        Ok(rows.collect())
+    }
+
+    /// One tool with its trail, cost, history and statistics.
+    pub fn tool(&self, name: &str, request: &Request, plan: Option<u32>) -> Result<ToolDetail, Problem> {
+        let settings = self.settings();
+        let catalog = self.tools().catalog;
+        let entry = catalog.get(name).ok_or_else(|| unknown(name))?;
+        let trail = match self.planned_for(request, plan) {
+            Some(planned) => planning::trail(&planned.planning, &settings, &entry.spec)?,
+            None => Viewer::new(&settings, request)?.trail(&entry.spec),
+        };
+        Ok(ToolDetail {
+            spec: entry.spec.clone(),
+            cost: entry.token_cost(&self.counter(&settings)),
+            trail,
+            history: self.tool_history(name)?,
+            stats: self.inner.store.stats().summary(name)?.map(tool_stats),
+        })
+    }
+
+    /// Stores an edited or new tool as a new revision. The next planning uses it.
+    pub fn save_tool(&self, spec: ToolSpec) -> Result<Revision, Problem> {
+        toolplan_engine::tool::validate(&spec)?;
+        if let Err(error) = jsonschema_of(&spec) {
+            return Err(Problem::new(
+                "catalog.schema",
+                format!("the parameters of {} are no valid JSON Schema: {error}", spec.name),
+                "correct the schema; the tool is unchanged until then",
+            ));
+        }
+        let revision = self.inner.store.registry().save(&spec, AUTHOR)?;
+        self.take_in(revision, spec)?;
+        Ok(revision)
+    }
+
+    /// Stores the tool as it was at `revision`, as a new revision (K-04).
+    pub fn revert_tool(&self, name: &str, revision: Revision) -> Result<Revision, Problem> {
+        let registry = self.inner.store.registry();
+        let next = registry.revert(name, revision, AUTHOR)?;
+        self.reload()?;
+        Ok(next)
+    }
+
+    /// Registers many tools at once, as one revision. Unusable ones are returned as problems; the others go in.
+    pub fn register_tools(&self, specs: Vec<ToolSpec>, note: &str) -> Result<(Revision, Vec<Problem>), Problem> {
+        let mut problems = vec![];
+        let usable: Vec<ToolSpec> = specs
+            .into_iter()
+            .filter(|spec| match toolplan_engine::tool::validate(spec) {
+                Ok(()) => true,
+                Err(problem) => {
+                    problems.push(problem);
+                    false
+                }
+            })
+            .collect();
+        let revision = self.inner.store.registry().register(&usable, AUTHOR, note)?;
+        problems.extend(self.reload()?);
+        Ok((revision, problems))
+    }
+
+    /// All tools as they are registered.
+    pub fn tool_specs(&self) -> Vec<ToolSpec> {
+        self.tools().catalog.specs().cloned().collect()
+    }
+
+    /// The tools with the capability, in catalog order (K-02).
+    pub fn tools_by_capability(&self, capability: &str) -> Vec<ToolSpec> {
+        self.tools().catalog.find_by_capability(capability).into_iter().cloned().collect()
+    }
+
+    fn take_in(&self, revision: Revision, spec: ToolSpec) -> Result<(), Problem> {
+        let mut tools = self.inner.tools.write().expect("no writer panics");
+        Arc::make_mut(&mut tools.index).upsert(&spec);
+        tools.catalog = tools.catalog.with(revision, spec)?;
+        Ok(())
+    }
+
+    fn reload(&self) -> Result<Vec<Problem>, Problem> {
+        let stored = self.inner.store.registry().load()?;
+        let (catalog, mut problems) = Catalog::new(stored.revision, stored.specs);
+        problems.extend(stored.problems);
+        let index = Arc::new(Index::of(&catalog));
+        *self.inner.tools.write().expect("no writer panics") = crate::Tools { catalog, index };
+        Ok(problems)
+    }
+
+    fn planned_for(&self, request: &Request, plan: Option<u32>) -> Option<Arc<Planned>> {
+        let planned = self.planned(plan?).ok()?;
+        (planned.planning.request == *request).then_some(planned)
+    }
+
+    fn tool_history(&self, name: &str) -> Result<Vec<RevisionRow>, Problem> {
+        let (revisions, _) = self.inner.store.registry().history(name)?;
+        let mut before: Option<ToolSpec> = None;
+        let mut rows = vec![];
+        for revision in revisions {
+            let changed = match (&before, &revision.spec) {
+                (Some(before), Some(after)) => describe::field_changes(before, after),
+                _ => vec![],
+            };
+            rows.push(RevisionRow { revision: revision.revision, at_ms: revision.at_ms, author: revision.author, changed });
+            before = revision.spec;
+        }
+        Ok(rows)
+    }
+}
+
+fn jsonschema_of(spec: &ToolSpec) -> Result<(), String> {
+    let (catalog, _) = Catalog::new(0, [spec.clone()]);
+    catalog.get(&spec.name).map_or(Ok(()), |e| e.validator().map(|_| ()).map_err(str::to_string))
+}
+
+fn unknown(name: &str) -> Problem {
+    Problem::new("catalog.unknown", format!("there is no tool called {name}"), "`toolplan tools list` shows all names")
+}
+
+fn tool_stats(s: Stats) -> ToolStats {
+    ToolStats {
+        calls: s.calls,
+        failures: s.failures,
+        retries: s.retries,
+        timeouts: s.timeouts,
+        average_ms: s.average_ms,
+        p50_ms: s.p50_ms as f64,
+        p95_ms: s.p95_ms as f64,
+        failure_rate: s.failure_rate,
+        average_confidence: s.average_confidence,
+    }
+}

@@ -1,0 +1,57 @@
+//! What works here and what does not: the answers of `toolplan doctor`.
+
+use crate::Workbench;
+use serde::Serialize;
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, Serialize)]
+pub struct Check {
+    pub name: &'static str,
+    pub ok: bool,
+    pub detail: String,
+    /// What to do about it; empty when nothing is wrong.
+    pub hint: String,
+}
+
+impl Workbench {
+    /// Looks at the folder, the database, the catalog, the model and the sample's server.
+    pub fn doctor(&self) -> Vec<Check> {
+        let info = self.info();
+        let root = &self.inner.place.root;
+        let readable = std::fs::read_dir(root);
+        let mut checks = vec![
+            Check {
+                name: "folder",
+                ok: readable.is_ok(),
+                detail: root.display().to_string(),
+                hint: readable.err().map(|e| format!("{e}: check that the folder exists and may be read")).unwrap_or_default(),
+            },
+            Check { name: "database", ok: true, detail: info.workspace.database.clone(), hint: String::new() },
+            Check {
+                name: "catalog",
+                ok: info.workspace.tools > 0,
+                detail: format!("{} tools at revision {}", info.workspace.tools, info.revision),
+                hint: if info.workspace.tools == 0 { "register tools first".into() } else { String::new() },
+            },
+            Check {
+                name: "model",
+                ok: true,
+                detail: info.provider.label.clone(),
+                hint: if info.provider.configured { String::new() } else { info.provider.note.clone() },
+            },
+        ];
+        if info.workspace.is_sample {
+            let server = self.inner.server.as_ref();
+            checks.push(Check {
+                name: "sample server",
+                ok: server.is_some(),
+                detail: server.map(|s| s.url()).unwrap_or_default(),
+                hint: if server.is_none() { "tickets and pages of the sample are not available".into() } else { String::new() },
+            });
+        }
+        for notice in &info.workspace.notices {
+            checks.push(Check { name: "notice", ok: false, detail: notice.message.clone(), hint: notice.hint.clone() });
+        }
+        checks
+    }
+}
