@@ -11,7 +11,10 @@ use super::{
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use toolplan_engine::ports::{ErrorClass, ToolError, ToolResult};
+use toolplan_engine::{
+    ports::{ErrorClass, ToolError, ToolResult},
+    text::middle_truncate,
+};
 
 /// Entries of one list in the result.
 const MAX_LISTED: usize = 100;
@@ -199,7 +202,7 @@ impl<'a> Graph<'a> {
             [] => "name a file by its path, a ticket key that a file mentions, or a heading".to_string(),
             near => format!("did you mean {}?", near.join(" or ")),
         };
-        let message = format!("nothing in the workspace is called {entity}");
+        let message = format!("nothing in the workspace is called {}", middle_truncate(entity, 200));
         Err(ToolError::new(ErrorClass::NotFound, message, hint))
     }
 

@@ -22,7 +22,9 @@ use toolplan_engine::{
 
 /// Characters of a query beyond which it is no search any more.
 const MAX_QUERY: usize = 2000;
-/// Lines that are ranked when words are searched, before the best are kept.
+/// Most lines that one call gives.
+const MAX_RESULTS: usize = 1000;
+/// Lines that are collected when words are searched, before all but the best are let go.
 const MAX_RANKED: usize = 5000;
 /// Bytes of a line that a match shows.
 const SHOWN: usize = 300;
@@ -45,7 +47,7 @@ pub(super) fn call(workspace: &Workspace, arguments: &Arguments, stop: &Stop) ->
         return Err(invalid(format!("the query is longer than {MAX_QUERY} characters"), "search for fewer words"));
     }
     let is_regex = arguments.flag("regex")?;
-    let most = arguments.count("max_results", 50, 1000)?;
+    let most = arguments.count("max_results", 50, MAX_RESULTS)?;
     let folder = workspace.open()?;
     let place = folder.resolve(arguments.optional("path")?.unwrap_or(""), stop)?;
     let mut notes = Notes::default();
@@ -65,9 +67,8 @@ pub(super) fn call(workspace: &Workspace, arguments: &Arguments, stop: &Stop) ->
     if matches.is_empty() && !is_regex && !words.is_empty() {
         mode = "words";
         notes = of_the_walk;
-        (matches, searched) = search.lines(&matcher(&words, true)?, Some(&words), MAX_RANKED, &mut notes)?;
-        // Stable: lines with as many words stay in the order of the files.
-        matches.sort_by_key(|m| std::cmp::Reverse(m.matched.len()));
+        (matches, searched) = search.lines(&matcher(&words, true)?, Some(&words), usize::MAX, &mut notes)?;
+        rank(&mut matches);
         confidence = matches.first().map_or(0.0, |best| best.matched.len() as f32 / words.len() as f32);
     }
     let truncated = matches.len() > most;
@@ -90,8 +91,8 @@ pub(super) fn call(workspace: &Workspace, arguments: &Arguments, stop: &Stop) ->
 /// A case-insensitive matcher of any of `patterns`; a pattern that takes too much memory is an error.
 fn matcher(patterns: &[impl AsRef<str>], is_literal: bool) -> Result<RegexMatcher, ToolError> {
     let mut builder = RegexMatcherBuilder::new();
-    builder.case_insensitive(true).fixed_strings(is_literal).line_terminator(Some(b'\n')).size_limit(10 << 20);
-    builder.nest_limit(100).build_many(patterns).map_err(|e| {
+    builder.case_insensitive(true).fixed_strings(is_literal).line_terminator(Some(b'\n')).size_limit(1 << 20);
+    builder.dfa_size_limit(10 << 20).nest_limit(100).build_many(patterns).map_err(|e| {
         let what = if is_literal { "searched for" } else { "read as a regular expression" };
         invalid(format!("the query cannot be {what}: {e}"), "mend the expression, or leave regex off")
     })
@@ -117,6 +118,11 @@ fn words_of(query: &str) -> Vec<String> {
 fn words_in(text: &str, words: &[String]) -> Vec<String> {
     let text = normalise(text);
     words.iter().filter(|word| text.contains(word.as_str())).cloned().collect()
+}
+
+/// Puts lines with more of the words first. Stable: lines with as many stay in the order of the files.
+fn rank(matches: &mut [Match]) {
+    matches.sort_by_key(|m| std::cmp::Reverse(m.matched.len()));
 }
 
 struct Search<'a> {
@@ -210,6 +216,11 @@ impl Sink for Lines<'_> {
             text: window(line, at),
             matched,
         });
+        if self.words.is_some() && self.matches.len() > MAX_RANKED {
+            rank(self.matches);
+            // One more than anybody can ask for still tells that there are more.
+            self.matches.truncate(MAX_RESULTS + 1);
+        }
         Ok(self.matches.len() < self.most && !self.stop.is_set())
     }
 }

@@ -284,8 +284,8 @@ mod tests {
             ["<div>", "<b><p>", "<table><tr><td>", "<svg>", "<!--", "<a href='", "&amp", "<pre>", "</li>", "<li>"]
         {
             let started = Instant::now();
-            read_page(&piece.repeat(2_000_000 / piece.len()), || false);
-            assert!(started.elapsed() < Duration::from_secs(20), "{piece} took {:?}", started.elapsed());
+            read_page(&piece.repeat(500_000 / piece.len()), || false);
+            assert!(started.elapsed() < Duration::from_secs(10), "{piece} took {:?}", started.elapsed());
         }
         assert_eq!(read_page(&"x".repeat(1_000_000), || true).text, "", "a stopped reader reads nothing");
     }

@@ -20,6 +20,8 @@ use toolplan_engine::ports::ToolError;
 
 /// Bytes of text that the index holds; the files beyond are named in the result.
 const MAX_TEXT: usize = 64 * 1024 * 1024;
+/// Passages that the index holds. Text of that size has half as many, unless it is all headings.
+const MAX_PASSAGES: usize = 150_000;
 
 /// The index of one folder. Empty until the first snapshot is asked for.
 #[derive(Default)]
@@ -85,7 +87,7 @@ impl FolderIndex {
         let mut notes = Notes::default();
         let found = folder.walk(&folder.root_place(), stop, &mut notes)?;
         let mut files = Vec::with_capacity(found.len());
-        let mut text_bytes = 0;
+        let (mut text_bytes, mut passages) = (0, 0);
         for found in &found {
             stop.check()?;
             let kept =
@@ -100,10 +102,11 @@ impl FolderIndex {
                 }
             };
             text_bytes += file.text_bytes;
-            if text_bytes > MAX_TEXT {
+            passages += file.passages.len();
+            if text_bytes > MAX_TEXT || passages > MAX_PASSAGES {
                 state.files.remove(&file.path);
                 notes.left_out = Some(format!(
-                    "everything from {} on: the index holds {} MB of text",
+                    "everything from {} on: the index holds {} MB of text in {MAX_PASSAGES} passages",
                     file.path,
                     MAX_TEXT / 1024 / 1024
                 ));
@@ -179,11 +182,33 @@ impl Snapshot {
     }
 }
 
-/// A hash that is the same in every process.
+const HASH_START: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// A hash of a term that is the same in every process: FNV-1a.
 pub(super) fn hash(term: &str) -> u32 {
-    // FNV-1a with 64 bits, folded: the low bits alone are poor for short strings.
-    let wide = term.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
-    (wide ^ (wide >> 32)) as u32
+    let mut hash = HASH_START;
+    for byte in term.bytes() {
+        hash = mix(hash, byte.into());
+    }
+    fold(hash)
+}
+
+/// The same of characters, by whole characters.
+pub(super) fn hash_characters(kind: char, characters: &[char]) -> u32 {
+    let mut hash = mix(HASH_START, kind.into());
+    for character in characters {
+        hash = mix(hash, (*character).into());
+    }
+    fold(hash)
+}
+
+fn mix(hash: u64, next: u32) -> u64 {
+    (hash ^ u64::from(next)).wrapping_mul(0x0100_0000_01b3)
+}
+
+/// The low bits alone are poor for short strings.
+fn fold(hash: u64) -> u32 {
+    (hash ^ (hash >> 32)) as u32
 }
 
 fn read(folder: &Folder, found: &Found, stop: &Stop) -> Result<IndexedFile, ToolError> {

@@ -6,6 +6,8 @@
 const FULL: usize = 1200;
 /// Bytes of one line above which it is cut, since a line may be a whole minified file.
 const LONG_LINE: usize = 2 * FULL;
+/// Characters of a heading that are kept: every passage below repeats it.
+const LONG_HEADING: usize = 200;
 
 /// A stretch of a document under one heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +57,8 @@ pub(super) fn is_prose(path: &str) -> bool {
 fn heading(line: &str) -> Option<(usize, &str)> {
     let level = line.bytes().take_while(|b| *b == b'#').count();
     let title = line[level..].trim().trim_end_matches('#').trim();
+    let end = title.char_indices().nth(LONG_HEADING).map_or(title.len(), |(end, _)| end);
+    let title = &title[..end];
     ((1..=6).contains(&level) && line[level..].starts_with([' ', '\t']) && !title.is_empty()).then_some((level, title))
 }
 

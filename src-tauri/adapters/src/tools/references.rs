@@ -3,7 +3,7 @@
 //! Whether a target exists is for the reader of the whole folder (`graph_related`); one file cannot know.
 
 use regex::Regex;
-use std::{collections::HashSet, sync::LazyLock};
+use std::{cell::LazyCell, collections::HashSet, sync::LazyLock};
 use toolplan_engine::{guard::NOISE_PREFIXES, text::middle_truncate};
 
 /// References of one file beyond which the rest is not kept.
@@ -47,8 +47,6 @@ static LINK: LazyLock<Regex> = LazyLock::new(|| {
 });
 static WIKI: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[\[([^\]\[|#\n]{1,200})[^\]\[\n]{0,200}\]\]"));
 static TICKET: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?-u:\b)([A-Z][A-Z0-9_]{1,15}-[1-9][0-9]{0,8})(?-u:\b)"));
-static FILE_NAME: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"[\p{L}\p{N}_./\-]{0,200}[\p{L}\p{N}_\-]\.[A-Za-z][A-Za-z0-9]{0,7}"));
 
 /// Names of standards that look like ticket keys.
 const STANDARDS: &[&str] = &["ISO", "SHA", "RFC", "CVE", "IPV", "HTTP", "BASE", "AES", "RSA", "GPT"];
@@ -62,10 +60,12 @@ pub(super) fn find(text: &str) -> Vec<Reference> {
     let mut seen = HashSet::new();
     let mut references = vec![];
     for line in text.lines() {
+        // Shortened once: a line of megabytes may hold a thousand references.
+        let shown = LazyCell::new(|| middle_truncate(line.trim(), 200));
         let mut add = |kind: Kind, target: &str| {
             let target = target.trim();
             if !target.is_empty() && references.len() < MAX_REFERENCES && seen.insert((kind, target.to_string())) {
-                references.push(Reference { kind, target: target.into(), text: middle_truncate(line.trim(), 200) });
+                references.push(Reference { kind, target: target.into(), text: shown.clone() });
             }
         };
         for found in LINK.captures_iter(line) {
@@ -75,9 +75,24 @@ pub(super) fn find(text: &str) -> Vec<Reference> {
         }
         WIKI.captures_iter(line).for_each(|found| add(Kind::WikiLink, &found[1]));
         TICKET.captures_iter(line).filter(|found| is_ticket(&found[1])).for_each(|found| add(Kind::Ticket, &found[1]));
-        FILE_NAME.find_iter(line).for_each(|found| add(Kind::FileName, found.as_str().trim_start_matches("./")));
+        file_names(line).for_each(|name| add(Kind::FileName, name));
     }
     references
+}
+
+/// The words of the line that look like a file's name or path.
+///
+/// No pattern does this: one that starts anywhere takes quadratic time on a line of a million letters.
+fn file_names(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))).filter_map(|word| {
+        let word = word.trim_start_matches("./").trim_end_matches(['.', '/']);
+        let (before, extension) = word.rsplit_once('.')?;
+        let is_extension = (1..=8).contains(&extension.len())
+            && extension.starts_with(|c: char| c.is_ascii_alphabetic())
+            && extension.bytes().all(|b| b.is_ascii_alphanumeric());
+        let has_name = before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-'));
+        (is_extension && has_name && word.len() <= 300).then_some(word)
+    })
 }
 
 /// Whether the whole text is a ticket key.
@@ -114,9 +129,7 @@ mod tests {
         );
         check("修复PROJ-12，见 UTF-8 and ISO-8601", &[(Kind::Ticket, "PROJ-12")]);
         check("run ./src/main.rs", &[(Kind::FileName, "src/main.rs")]);
-        check(
-            "[out](https://example.org/page) mail@x",
-            &[(Kind::FileName, "//example.org/page".trim_end_matches("/page"))],
-        );
+        check("[out](https://example.org/page) 1.5, x@y.", &[]);
+        check("see guide.md. Or a/b.tar.gz, ..", &[(Kind::FileName, "guide.md"), (Kind::FileName, "a/b.tar.gz")]);
     }
 }

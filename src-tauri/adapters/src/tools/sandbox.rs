@@ -13,12 +13,17 @@ use std::{
     path::{Component, Path, PathBuf},
     time::SystemTime,
 };
-use toolplan_engine::ports::{ErrorClass, ToolError};
+use toolplan_engine::{
+    ports::{ErrorClass, ToolError},
+    text::middle_truncate,
+};
 
 /// Bytes above which a file is not read.
 pub(super) const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// Files above which a walk ends.
 pub(super) const MAX_FILES: usize = 20_000;
+/// Bytes of a name above which it is shortened in messages and compared with no other.
+const MAX_NAME: usize = 300;
 /// Skipped files that a result names; the rest are counted.
 const MAX_NOTES: usize = 50;
 
@@ -140,25 +145,26 @@ impl Folder {
         if trimmed.contains('\0') {
             return Err(invalid("the path holds a NUL character", "give a plain relative path"));
         }
+        let named = middle_truncate(trimmed, MAX_NAME);
         let mut plain = PathBuf::new();
         for component in Path::new(trimmed).components() {
             match component {
                 Component::Normal(name) => plain.push(name),
                 Component::CurDir => {}
-                Component::ParentDir => return Err(refused(trimmed, "goes up with ..")),
-                Component::RootDir | Component::Prefix(_) => return Err(refused(trimmed, "is absolute")),
+                Component::ParentDir => return Err(refused(&named, "goes up with ..")),
+                Component::RootDir | Component::Prefix(_) => return Err(refused(&named, "is absolute")),
             }
         }
-        let resolved = fs::canonicalize(self.root.join(&plain)).map_err(|e| self.cannot_open(trimmed, &e, stop))?;
+        let resolved = fs::canonicalize(self.root.join(&plain)).map_err(|e| self.cannot_open(&named, &e, stop))?;
         let Ok(inside) = resolved.strip_prefix(&self.root) else {
-            return Err(refused(trimmed, "is or passes a link that leads outside"));
+            return Err(refused(&named, "is or passes a link that leads outside"));
         };
         let relative = shown(inside);
-        let kind = fs::metadata(&resolved).map_err(|e| self.cannot_open(trimmed, &e, stop))?;
+        let kind = fs::metadata(&resolved).map_err(|e| self.cannot_open(&named, &e, stop))?;
         if !kind.is_file() && !kind.is_dir() {
             return Err(ToolError::new(
                 ErrorClass::Refused,
-                format!("{trimmed} is neither a file nor a folder"),
+                format!("{named} is neither a file nor a folder"),
                 "devices, pipes and sockets are never opened; name a regular file",
             ));
         }
@@ -268,8 +274,14 @@ pub(super) fn decode(bytes: &[u8]) -> Result<(String, bool), String> {
 /// Up to three of `names` that a person may have meant by `wanted`, nearest first.
 pub(super) fn near_names<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let wanted = wanted.to_lowercase();
+    // Nobody mistyped that: comparing takes the product of both lengths.
+    let is_short = |name: &str| name.len() <= MAX_NAME;
+    if !is_short(&wanted) {
+        return vec![];
+    }
     let last = wanted.rsplit('/').next().unwrap_or(&wanted);
     let mut near: Vec<(f64, &str)> = names
+        .filter(|name| is_short(name))
         .filter_map(|name| {
             let lower = name.to_lowercase();
             let file = lower.rsplit('/').next().unwrap_or(&lower);

@@ -47,18 +47,29 @@ fn grep_search() -> ToolSpec {
     ToolSpec {
         title: Some("Exact search".into()),
         description: "Finds lines in the workspace's files that hold the exact text or match the regular expression, \
-            ignoring case. When the text stands nowhere, finds lines by its single words, best first. Use it for names, \
-            identifiers, error messages and quoted text."
+            ignoring case. When the text stands nowhere, finds lines by its single words, best first. Use it for \
+            names, identifiers, error messages and quoted text."
             .into(),
         group: "search".into(),
         category: Category::Search,
         capabilities: texts(&["exact search", "code search", "regular expressions"]),
-        limitations: texts(&["finds words as they are written: no synonyms, no translations", "skips hidden, ignored and binary files and files above 4 MB"]),
+        limitations: texts(&[
+            "finds words as they are written: no synonyms, no translations",
+            "skips hidden, ignored and binary files and files above 4 MB",
+        ]),
         tags: texts(&["local", "files"]),
         latency_hint_ms: Some(100),
         examples: vec![
-            example("where is retry_policy defined", &[("query", "retry_policy".into())], "Each line that holds retry_policy, with file, line and column."),
-            example("查找包含“超时”的日志", &[("query", "超时".into()), ("path", "logs".into())], "Lines of the folder logs that hold 超时."),
+            example(
+                "where is retry_policy defined",
+                &[("query", "retry_policy".into())],
+                "Each line that holds retry_policy, with file, line and column.",
+            ),
+            example(
+                "查找包含“超时”的日志",
+                &[("query", "超时".into()), ("path", "logs".into())],
+                "Lines of the folder logs that hold 超时.",
+            ),
         ],
         ..spec("grep_search", properties, &["query"], Needs::Text, "query")
     }
@@ -68,15 +79,23 @@ fn vector_search() -> ToolSpec {
     ToolSpec {
         title: Some("Similarity search".into()),
         description: "Finds passages of the workspace's files that are written like the query, by local vectors of \
-            characters and words. Use it when the exact wording is unknown: other word forms, misspellings, parts of names."
+            characters and words. Use it when the exact wording is unknown: other word forms, misspellings, parts of \
+            names."
             .into(),
         group: "search".into(),
         category: Category::Search,
         capabilities: texts(&["semantic search", "similarity search", "fuzzy search"]),
-        limitations: texts(&["the vectors are hashed n-grams, not a neural model: no synonyms, no translations", "scores compare passages of one call only"]),
+        limitations: texts(&[
+            "the vectors are hashed n-grams, not a neural model: no synonyms, no translations",
+            "scores compare passages of one call only",
+        ]),
         tags: texts(&["local", "files"]),
         latency_hint_ms: Some(300),
-        examples: vec![example("anything about configuring retry behaviour", &[("query", "configure retry behaviour".into())], "Passages about retries, nearest first, each with its score.")],
+        examples: vec![example(
+            "anything about configuring retry behaviour",
+            &[("query", "configure retry behaviour".into())],
+            "Passages about retries, nearest first, each with its score.",
+        )],
         ..spec("vector_search", search_properties(QUERY), &["query"], Needs::Text, "query")
     }
 }
@@ -183,7 +202,7 @@ fn graph_related() -> ToolSpec {
 
 fn web_fetch() -> ToolSpec {
     let mut properties = Map::new();
-    properties.insert("url".into(), json!({"type": "string", "format": "uri", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://", "description": "The page's full http or https URL."}));
+    properties.insert("url".into(), shaped("^[Hh][Tt][Tt][Pp][Ss]?://", "The page's full http or https URL."));
     ToolSpec {
         title: Some("Fetch a web page".into()),
         description:
@@ -208,7 +227,8 @@ fn web_fetch() -> ToolSpec {
 
 fn jira_fetch() -> ToolSpec {
     let mut properties = Map::new();
-    properties.insert("issue_key".into(), json!({"type": "string", "pattern": "^[A-Z][A-Z0-9_]*-[1-9][0-9]*$", "description": "The issue's key, such as PROJ-123."}));
+    properties
+        .insert("issue_key".into(), shaped("^[A-Z][A-Z0-9_]*-[1-9][0-9]*$", "The issue's key, such as PROJ-123."));
     ToolSpec {
         title: Some("Fetch a Jira issue".into()),
         description: "Fetches one Jira issue by its key: summary, status, assignee, priority, description, links and \
@@ -235,7 +255,8 @@ fn jira_fetch() -> ToolSpec {
 
 fn confluence_fetch() -> ToolSpec {
     let mut properties = Map::new();
-    properties.insert("page_id".into(), json!({"type": "string", "pattern": "^[0-9]+$", "description": "The page's id: digits, as in pageId=123456 or /pages/123456."}));
+    properties
+        .insert("page_id".into(), shaped("^[0-9]+$", "The page's id: digits, as in pageId=123456 or /pages/123456."));
     ToolSpec {
         title: Some("Fetch a Confluence page".into()),
         description: "Fetches one Confluence page by its id: title, space, version and readable text.".into(),
@@ -290,6 +311,10 @@ fn search_properties(query: &str) -> Map<String, Value> {
 
 fn text(description: &str) -> Value {
     json!({"type": "string", "description": description})
+}
+
+fn shaped(pattern: &str, description: &str) -> Value {
+    json!({"type": "string", "pattern": pattern, "description": description})
 }
 
 fn count(description: &str, maximum: u32) -> Value {

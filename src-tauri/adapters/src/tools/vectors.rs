@@ -6,7 +6,7 @@
 use super::{
     blocking::Stop,
     bm25::Scope,
-    index::{Snapshot, hash},
+    index::{Snapshot, hash_characters},
     words::{Run, normalise, runs, significant_runs, stem},
 };
 use std::collections::HashMap;
@@ -125,8 +125,7 @@ fn features_of(snapshot: &Snapshot, id: usize) -> HashMap<u32, u32> {
 /// triples.
 fn add_features(run: &Run, features: &mut HashMap<u32, u32>) {
     let mut add = |kind: char, characters: &[char]| {
-        let feature: String = std::iter::once(kind).chain(characters.iter().copied()).collect();
-        *features.entry(hash(&feature)).or_default() += 1;
+        *features.entry(hash_characters(kind, characters)).or_default() += 1;
     };
     match run {
         Run::Word(word) => {

@@ -155,6 +155,10 @@ async fn grep_falls_back_to_words_and_says_so() {
     assert_eq!(result.confidence, Some(1.0));
     let data = bench.data("grep_search", json!({"query": "如何查看连接超时的日志"})).await;
     assert_eq!(data["matches"][0]["line"], 2, "{data}");
+    // The best line is found behind any number of weaker ones.
+    bench.write("aa.md", "a timeout\n".repeat(20_000).as_bytes());
+    let data = bench.data("grep_search", json!({"query": "configure timeout", "max_results": 2})).await;
+    assert_eq!((column(&data["matches"], "path"), &data["truncated"]), (vec!["b.md", "a.md"], &json!(true)));
     let none = bench.call("grep_search", json!({"query": "zebra"})).await.unwrap();
     assert_eq!((none.confidence, none.data["matches"].clone()), (Some(0.0), json!([])));
 }

@@ -49,13 +49,33 @@ async fn a_huge_line_gives_a_small_match() {
     assert_eq!(data["matches"].as_array().unwrap().len(), 1);
 }
 
+/// Text that is made to be large once it is cut up.
+#[tokio::test]
+async fn headings_and_names_stay_small() {
+    let bench = Bench::new(&[("a-title.md", &format!("# {}\n{}", "标题".repeat(300_000), "text ".repeat(200_000)))]);
+    bench.write("headings.md", "# a\n".repeat(100_000).as_bytes());
+    bench.write("more.md", "# b\n".repeat(100_000).as_bytes());
+    bench.write("links.md", "[x](a-title.md) PROJ-1 ".repeat(40_000).as_bytes());
+    let data = bench.data("local_file_qa", json!({"query": "text"})).await;
+    assert!(data["passages"][0]["heading"].as_str().unwrap().chars().count() <= 200);
+    assert!(data["left_out"].as_str().unwrap().starts_with("everything from more.md on"), "{}", data["left_out"]);
+    let long = "n".repeat(100_000);
+    let (class, message, _) = bench.error("read_file", json!({"path": &long})).await;
+    assert!(class == ErrorClass::Refused && message.len() < 1000, "{message}");
+    let (class, message, _) = bench.error("graph_related", json!({"entity_id": &long})).await;
+    assert!(class == ErrorClass::NotFound && message.len() < 1000, "{message}");
+}
+
 #[tokio::test]
 async fn expressions_cannot_hang_or_eat_memory() {
-    let bench = Bench::new(&[("a.txt", &format!("{}!", "a".repeat(50_000)))]);
+    let bench = Bench::new(&[("a.txt", &"a".repeat(1_000_000))]);
     let started = Instant::now();
     let _ = bench.call("grep_search", json!({"query": "(a+)+$", "regex": true})).await;
     let (class, ..) = bench.error("grep_search", json!({"query": "((a{1000}){1000}){1000}", "regex": true})).await;
     assert_eq!(class, ErrorClass::Validation);
+    // Many states on text that keeps them all alive.
+    let slow = "[a-z]{1,900}[a-z]{1,900}[a-z]{1,900}!";
+    let _ = bench.call("grep_search", json!({"query": slow, "regex": true})).await;
     let deep = format!("{}a{}", "(".repeat(900), ")".repeat(900));
     assert_eq!(bench.error("grep_search", json!({"query": deep, "regex": true})).await.0, ErrorClass::Validation);
     assert_eq!(bench.error("grep_search", json!({"query": "x".repeat(5000)})).await.0, ErrorClass::Validation);
