@@ -8,7 +8,9 @@ fn main() {
             .capabilities_path_pattern("./src-tauri/capabilities/**/*.json")
             // The list of commands stands in permissions/app.toml: `AppManifest::commands` would write
             // generated files into the repository's root.
-            .app_manifest(tauri_build::AppManifest::new().permissions_path_pattern("./src-tauri/permissions/**/*.toml")),
+            .app_manifest(
+                tauri_build::AppManifest::new().permissions_path_pattern("./src-tauri/permissions/**/*.toml"),
+            ),
     )
     .expect("tauri-build failed");
     // tauri-build writes schemas for editors to ./gen, wherever it runs; nothing here reads them.

@@ -1,6 +1,7 @@
 //! The window: the only code that knows Tauri. It decides nothing.
 
 mod commands;
+mod follow;
 
 use serde::{Deserialize, Serialize};
 use specta_typescript::Typescript;
@@ -8,11 +9,11 @@ use std::path::Path;
 use tauri::Manager;
 use tauri_specta::{Builder, Event, collect_commands, collect_events};
 use toolplan_workbench::{
-    Workbench,
+    Options, Workbench,
     engine::run::{RunId, RunState},
 };
 
-/// A run went on. Sent at most every [`ADVANCE_INTERVAL`] and once more when the run ends.
+/// A run went on. Sent at most every [`follow::ADVANCE_INTERVAL`] and once more when the run ends.
 #[derive(Debug, Clone, Serialize, Deserialize, specta::Type, Event)]
 pub struct RunAdvanced {
     pub run: RunId,
@@ -50,16 +51,27 @@ pub fn export_bindings(path: impl AsRef<Path>) {
         .expect("the bindings can be exported");
 }
 
+/// Opens the window. A workspace that cannot be opened ends the program with the reason.
 pub fn run() {
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
+        .with_writer(std::io::stderr)
+        .init();
+    let folder = std::env::args_os().nth(1).map(Into::into);
     let ipc = ipc();
     tauri::Builder::default()
         .invoke_handler(ipc.invoke_handler())
         .setup(move |app| {
             ipc.mount_events(app);
-            let workbench = tauri::async_runtime::block_on(Workbench::open())?;
+            let options = Options { folder, ..Options::default() };
+            let workbench = tauri::async_runtime::block_on(Workbench::open(options)).map_err(|problem| {
+                eprintln!("error: {}\nhint: {}", problem.message, problem.hint);
+                problem
+            })?;
+            tauri::async_runtime::spawn(follow::follow(app.handle().clone(), workbench.clone()));
             app.manage(workbench);
             Ok(())
         })
         .run(tauri::generate_context!())
-        .expect("error while running Toolplan");
+        .expect("the window can be opened");
 }

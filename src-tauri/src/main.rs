@@ -1,1 +1,3 @@
-fn main() { toolplan_desktop::run() }
+fn main() {
+    toolplan_desktop::run()
+}

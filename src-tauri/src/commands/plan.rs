@@ -6,6 +6,10 @@ use toolplan_workbench::{Problem, Workbench, engine::request::Request, views::Pl
 /// Plans the request; `previous` names the planning to compare with.
 #[tauri::command]
 #[specta::specta]
-pub async fn plan(workbench: State<'_, Workbench>, request: Request, previous: Option<u32>) -> Result<PlanView, Problem> {
+pub async fn plan(
+    workbench: State<'_, Workbench>,
+    request: Request,
+    previous: Option<u32>,
+) -> Result<PlanView, Problem> {
     workbench.plan(request, previous).await
 }

@@ -17,25 +17,25 @@ pub async fn start_run(workbench: State<'_, Workbench>, plan: u32) -> Result<Run
 #[tauri::command]
 #[specta::specta]
 pub async fn cancel_run(workbench: State<'_, Workbench>, run: RunId) -> Result<(), Problem> {
-    workbench.cancel_run(run).await
+    workbench.cancel_run(run)
 }
 
 /// All runs, newest first.
 #[tauri::command]
 #[specta::specta]
 pub async fn runs(workbench: State<'_, Workbench>) -> Result<Vec<RunSummary>, Problem> {
-    workbench.runs().await
+    workbench.runs()
 }
 
 #[tauri::command]
 #[specta::specta]
 pub async fn open_run(workbench: State<'_, Workbench>, run: RunId) -> Result<RunDetail, Problem> {
-    workbench.open_run(run).await
+    workbench.open_run(run)
 }
 
 /// The run as it was after the event `seq`.
 #[tauri::command]
 #[specta::specta]
 pub async fn run_at(workbench: State<'_, Workbench>, run: RunId, seq: u32) -> Result<RunState, Problem> {
-    workbench.run_at(run, seq).await
+    workbench.run_at(run, seq)
 }

@@ -6,11 +6,11 @@ use toolplan_workbench::{Problem, Workbench, engine::settings::Settings, views::
 #[tauri::command]
 #[specta::specta]
 pub async fn info(workbench: State<'_, Workbench>) -> Result<AppInfo, Problem> {
-    workbench.info().await
+    Ok(workbench.info())
 }
 
 #[tauri::command]
 #[specta::specta]
 pub async fn save_settings(workbench: State<'_, Workbench>, settings: Settings) -> Result<(), Problem> {
-    workbench.save_settings(settings).await
+    workbench.save_settings(settings)
 }

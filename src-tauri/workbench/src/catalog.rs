@@ -165,7 +165,12 @@ impl Workbench {
                 (Some(before), Some(after)) => describe::field_changes(before, after),
                 _ => vec![],
             };
-            rows.push(RevisionRow { revision: revision.revision, at_ms: revision.at_ms, author: revision.author, changed });
+            rows.push(RevisionRow {
+                revision: revision.revision,
+                at_ms: revision.at_ms,
+                author: revision.author,
+                changed,
+            });
             before = revision.spec;
         }
         Ok(rows)

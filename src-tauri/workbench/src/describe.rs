@@ -13,11 +13,25 @@ pub fn event_row(entry: &JournalEntry) -> EventRow {
         RunEvent::Planned { planning } => {
             let calls = &planning.guard.calls;
             let kept = calls.iter().filter(|c| c.goes_on()).count();
-            ("planned", "", format!("Planned by {}: {} proposed or added, {kept} kept, {} stages", planning.planner.label, calls.len(), planning.shape.stages.len()))
+            (
+                "planned",
+                "",
+                format!(
+                    "Planned by {}: {} proposed or added, {kept} kept, {} stages",
+                    planning.planner.label,
+                    calls.len(),
+                    planning.shape.stages.len()
+                ),
+            )
         }
-        RunEvent::Started { plan, catalog_revision, parallel_limit, .. } => {
-            ("started", "", format!("Started {} steps at catalog r{catalog_revision}, at most {parallel_limit} at once", plan.steps.len()))
-        }
+        RunEvent::Started { plan, catalog_revision, parallel_limit, .. } => (
+            "started",
+            "",
+            format!(
+                "Started {} steps at catalog r{catalog_revision}, at most {parallel_limit} at once",
+                plan.steps.len()
+            ),
+        ),
         RunEvent::StepReady { step } => ("step_ready", step.as_str(), "Waits for a free slot".into()),
         RunEvent::AttemptStarted { step, attempt, tool, arguments } => {
             let arguments = middle_truncate(&Value::from(arguments.clone()).to_string(), 120);
@@ -30,14 +44,20 @@ pub fn event_row(entry: &JournalEntry) -> EventRow {
             };
             ("attempt_finished", step.as_str(), format!("Attempt {attempt} {how} after {duration_ms} ms"))
         }
-        RunEvent::RetryScheduled { step, attempt, delay_ms } => ("retry_scheduled", step.as_str(), format!("Attempt {attempt} follows in {delay_ms} ms")),
-        RunEvent::FallbackStarted { step, tool, reason } => ("fallback_started", step.as_str(), format!("{tool} takes over: {reason}")),
+        RunEvent::RetryScheduled { step, attempt, delay_ms } => {
+            ("retry_scheduled", step.as_str(), format!("Attempt {attempt} follows in {delay_ms} ms"))
+        }
+        RunEvent::FallbackStarted { step, tool, reason } => {
+            ("fallback_started", step.as_str(), format!("{tool} takes over: {reason}"))
+        }
         RunEvent::StepSucceeded { step } => ("step_succeeded", step.as_str(), "Succeeded".into()),
         RunEvent::StepFailed { step, error } => ("step_failed", step.as_str(), format!("Failed: {}", error.message)),
         RunEvent::StepSkipped { step, reason } => ("step_skipped", step.as_str(), skip(reason)),
         RunEvent::StepCancelled { step } => ("step_cancelled", step.as_str(), "Cancelled".into()),
         RunEvent::CancelRequested => ("cancel_requested", "", "Cancel requested".into()),
-        RunEvent::Finished { outcome, duration_ms } => ("finished", "", format!("Run {} after {duration_ms} ms", run_outcome(*outcome))),
+        RunEvent::Finished { outcome, duration_ms } => {
+            ("finished", "", format!("Run {} after {duration_ms} ms", run_outcome(*outcome)))
+        }
     };
     EventRow { seq: entry.seq, at_ms: entry.at_ms, kind: kind.into(), step: step.into(), text }
 }
@@ -74,6 +94,10 @@ pub fn field_changes(before: &ToolSpec, after: &ToolSpec) -> Vec<FieldChange> {
     after
         .iter()
         .filter(|(field, value)| before.get(*field) != Some(value))
-        .map(|(field, value)| FieldChange { field: field.clone(), before: show(before.get(field)), after: show(Some(value)) })
+        .map(|(field, value)| FieldChange {
+            field: field.clone(),
+            before: show(before.get(field)),
+            after: show(Some(value)),
+        })
         .collect()
 }

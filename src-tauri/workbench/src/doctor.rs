@@ -24,7 +24,10 @@ impl Workbench {
                 name: "folder",
                 ok: readable.is_ok(),
                 detail: root.display().to_string(),
-                hint: readable.err().map(|e| format!("{e}: check that the folder exists and may be read")).unwrap_or_default(),
+                hint: readable
+                    .err()
+                    .map(|e| format!("{e}: check that the folder exists and may be read"))
+                    .unwrap_or_default(),
             },
             Check { name: "database", ok: true, detail: info.workspace.database.clone(), hint: String::new() },
             Check {
@@ -46,7 +49,11 @@ impl Workbench {
                 name: "sample server",
                 ok: server.is_some(),
                 detail: server.map(|s| s.url()).unwrap_or_default(),
-                hint: if server.is_none() { "tickets and pages of the sample are not available".into() } else { String::new() },
+                hint: if server.is_none() {
+                    "tickets and pages of the sample are not available".into()
+                } else {
+                    String::new()
+                },
             });
         }
         for notice in &info.workspace.notices {

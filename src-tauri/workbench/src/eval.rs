@@ -26,12 +26,20 @@ pub struct CaseFile<T> {
 /// Reads one JSON object a line. Empty lines are passed over.
 pub fn read_cases<T: DeserializeOwned>(path: &Path) -> Result<CaseFile<T>, Problem> {
     let file = File::open(path).map_err(|e| {
-        Problem::new("eval.unreadable", format!("{} cannot be read: {e}", path.display()), "check the path given to --cases")
+        Problem::new(
+            "eval.unreadable",
+            format!("{} cannot be read: {e}", path.display()),
+            "check the path given to --cases",
+        )
     })?;
     let name = path.file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let mut read = CaseFile { name, cases: vec![], problems: vec![] };
     let bad = |line: usize, why: String| {
-        Problem::new("eval.line", format!("{} line {line}: {why}", path.display()), "the line is passed over; correct it or remove it")
+        Problem::new(
+            "eval.line",
+            format!("{} line {line}: {why}", path.display()),
+            "the line is passed over; correct it or remove it",
+        )
     };
     for (number, line) in BufReader::new(file).split(b'\n').enumerate() {
         let line = match line {
@@ -59,8 +67,9 @@ pub fn write_rows<T: Serialize>(path: &PathBuf, rows: &[T]) -> Result<(), Proble
         text.push_str(&serde_json::to_string(row).map_err(|e| Problem::new("eval.row", e.to_string(), "report this"))?);
         text.push('\n');
     }
-    std::fs::write(path, text)
-        .map_err(|e| Problem::new("eval.out", format!("{} cannot be written: {e}", path.display()), "choose another path for --out"))
+    std::fs::write(path, text).map_err(|e| {
+        Problem::new("eval.out", format!("{} cannot be written: {e}", path.display()), "choose another path for --out")
+    })
 }
 
 /// `part` of `whole` as a share; 1 for nothing of nothing.

@@ -24,7 +24,8 @@ pub fn of(plan: &PlanSpec, shape: &Shape, catalog: &Catalog, report: Option<&Gua
         .iter()
         .enumerate()
         .map(|(i, ids)| {
-            let longest = ids.iter().map(|id| expected.get(id.as_str()).copied().flatten()).try_fold(0, |m, e| Some(m.max(e?)));
+            let longest =
+                ids.iter().map(|id| expected.get(id.as_str()).copied().flatten()).try_fold(0, |m, e| Some(m.max(e?)));
             StageView { number: i as u32 + 1, steps: ids.clone(), bound_ms: longest.map(f64::from) }
         })
         .collect();
@@ -81,7 +82,10 @@ fn edges(plan: &PlanSpec) -> Vec<GraphEdge> {
         let mut labels: Vec<(usize, String)> = vec![];
         for (argument, reference) in references(&step.arguments) {
             if let Some(&from) = index.get(reference.step.as_str()) {
-                labels.push((from, format!("{argument} ← {}", if reference.path.is_empty() { "result" } else { &reference.path })));
+                labels.push((
+                    from,
+                    format!("{argument} ← {}", if reference.path.is_empty() { "result" } else { &reference.path }),
+                ));
             }
         }
         for dependency in step.dependencies.iter().filter_map(|d| index.get(d.as_str()).copied()) {
@@ -176,7 +180,10 @@ mod tests {
             ],
             ..Default::default()
         };
-        let shown: Vec<String> = edges(&plan).iter().map(|e| format!("{}→{} {:?} {} {}", e.from, e.to, e.kind, e.label, e.implied)).collect();
+        let shown: Vec<String> = edges(&plan)
+            .iter()
+            .map(|e| format!("{}→{} {:?} {} {}", e.from, e.to, e.kind, e.label, e.implied))
+            .collect();
         assert_eq!(shown, ["a→b Order  false", "b→c Data x ← /items/0 false", "a→c Order  true"]);
     }
 }

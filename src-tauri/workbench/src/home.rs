@@ -25,7 +25,11 @@ impl Place {
             .or_else(|| set("APPDATA").map(|d| d.join("toolplan")))
             .or_else(|| set("HOME").map(|d| d.join(".local/share/toolplan")))
             .ok_or_else(|| {
-                Problem::new("home.unknown", "there is no folder for data", "set TOOLPLAN_HOME to a folder that may be written")
+                Problem::new(
+                    "home.unknown",
+                    "there is no folder for data",
+                    "set TOOLPLAN_HOME to a folder that may be written",
+                )
             })?;
         Ok(Self { root: home.join("sample"), database: home.join("sample.db"), is_sample: true })
     }

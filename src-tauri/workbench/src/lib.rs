@@ -69,7 +69,7 @@ pub struct Workbench {
 
 struct Inner {
     place: Place,
-    store: Store,
+    store: Arc<Store>,
     tools: RwLock<Tools>,
     settings: RwLock<Settings>,
     model: Option<Arc<dyn ChatModel>>,
@@ -77,7 +77,6 @@ struct Inner {
     recordings: HashMap<String, Reply>,
     samples: Vec<SampleQuery>,
     server: Option<sample::Server>,
-    environment: Environment,
     plans: Mutex<plans::Plans>,
     runs: Mutex<HashMap<u32, runs::Live>>,
     followers: Mutex<Vec<mpsc::UnboundedSender<RunUpdate>>>,
@@ -110,7 +109,7 @@ impl Workbench {
                 Err(problem) => notices.push(problem),
             }
         }
-        let store = Store::open(&place.database)?;
+        let store = Arc::new(Store::open(&place.database)?);
         if store.registry().load()?.revision == 0 {
             first_start(&store, &place)?;
         }
@@ -128,8 +127,11 @@ impl Workbench {
         }
         let (model, provider) = provider(&environment, &mut notices);
         let index = Arc::new(Index::of(&catalog));
-        let (samples, recordings) =
-            if place.is_sample { (sample::queries(&address), sample::recordings(&address)) } else { Default::default() };
+        let (samples, recordings) = if place.is_sample {
+            (sample::queries(&address), sample::recordings(&address))
+        } else {
+            Default::default()
+        };
         let inner = Inner {
             place,
             store,
@@ -140,7 +142,7 @@ impl Workbench {
             recordings,
             samples,
             server,
-            environment,
+
             plans: Mutex::default(),
             runs: Mutex::default(),
             followers: Mutex::default(),
@@ -230,7 +232,12 @@ fn provider(environment: &Environment, notices: &mut Vec<Problem>) -> (Option<Ar
     let config = match ProviderConfig::from_env(|name| environment(name)) {
         Ok(Some(config)) => config,
         Ok(None) => {
-            return (None, offline("No model is configured: the offline planner plans. Set TOOL_PLANNER_LLM and a key to use one."));
+            return (
+                None,
+                offline(
+                    "No model is configured: the offline planner plans. Set TOOL_PLANNER_LLM and a key to use one.",
+                ),
+            );
         }
         Err(problem) => {
             notices.push(problem.clone());

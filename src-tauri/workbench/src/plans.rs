@@ -11,7 +11,7 @@ use std::{
 };
 use toolplan_engine::{
     Problem,
-    guard::Guard,
+    guard::{Guard, GuardReport},
     plan::PlanSpec,
     planning::{self, Answer, Inputs, Planning, ToolHistory},
     request::{Planner, Request},
@@ -78,8 +78,9 @@ impl Workbench {
         let settings = self.settings();
         let mut view = self.decide(settings.clone(), request, Said::Nothing, None)?;
         let catalog = self.tools().catalog;
-        let viewer = Viewer::new(&settings, &view.planning.request)?;
-        let guard = Guard::new(&catalog, &settings, viewer, &view.planning.request, &[]);
+        let request = view.planning.request.clone();
+        let viewer = Viewer::new(&settings, &request)?;
+        let guard = Guard::new(&catalog, &settings, viewer, &request, &[]);
         let planning = &mut view.planning;
         planning.findings = spec.clone().check(|call| guard.admit(call)).err().unwrap_or_default();
         planning.shape = spec.shape();
@@ -92,6 +93,13 @@ impl Workbench {
         Ok(view)
     }
 
+    /// What the guard makes of a model's text for the request, without planning.
+    pub fn check_guard(&self, request: Request, text: &str) -> Result<GuardReport, Problem> {
+        let reply = Reply { text: text.into(), ..Default::default() };
+        let said = Said::Reply { reply, label: "given text".into(), model_ms: None };
+        Ok(self.decide(self.settings(), request, said, None)?.planning.guard)
+    }
+
     /// The prompt that a model would get (V-09).
     pub fn prompt(&self, request: &Request) -> Result<Prompt, Problem> {
         planning::prompt(&self.tools().catalog, &self.settings(), request)
@@ -99,7 +107,9 @@ impl Workbench {
 
     pub(crate) fn planned(&self, id: u32) -> Result<Arc<Planned>, Problem> {
         let plans = self.inner.plans.lock().expect("no holder panics");
-        plans.get(id).ok_or_else(|| Problem::new("plan.gone", format!("plan {id} is no longer at hand"), "plan the query again"))
+        plans
+            .get(id)
+            .ok_or_else(|| Problem::new("plan.gone", format!("plan {id} is no longer at hand"), "plan the query again"))
     }
 
     fn keep(&self, planned: Planned) -> (u32, Arc<Planned>) {
@@ -114,7 +124,9 @@ impl Workbench {
                 None => Said::Unavailable("there is no recorded reply for this query".into()),
             }),
             Planner::Model => {
-                let same = before.filter(|b| b.planning.request.query == request.query && b.planning.request.planner == Planner::Model);
+                let same = before.filter(|b| {
+                    b.planning.request.query == request.query && b.planning.request.planner == Planner::Model
+                });
                 if let Some((reply, label, model_ms)) = same.and_then(|b| b.reply.clone()) {
                     return Ok(Said::Reply { reply, label, model_ms });
                 }
@@ -125,15 +137,25 @@ impl Workbench {
                 let limit = Duration::from_millis(u64::from(settings.planner.timeout_ms));
                 let asked = Instant::now();
                 Ok(match tokio::time::timeout(limit, model.complete(&prompt)).await {
-                    Ok(Ok(reply)) => Said::Reply { reply, label: model.label(), model_ms: Some(asked.elapsed().as_millis() as u32) },
+                    Ok(Ok(reply)) => {
+                        Said::Reply { reply, label: model.label(), model_ms: Some(asked.elapsed().as_millis() as u32) }
+                    }
                     Ok(Err(problem)) => Said::Unavailable(format!("{} ({})", problem.message, problem.hint)),
-                    Err(_) => Said::Unavailable(format!("{} did not answer within {} ms", model.label(), limit.as_millis())),
+                    Err(_) => {
+                        Said::Unavailable(format!("{} did not answer within {} ms", model.label(), limit.as_millis()))
+                    }
                 })
             }
         }
     }
 
-    fn decide(&self, settings: Settings, request: Request, said: Said, before: Option<&Planned>) -> Result<PlanView, Problem> {
+    fn decide(
+        &self,
+        settings: Settings,
+        request: Request,
+        said: Said,
+        before: Option<&Planned>,
+    ) -> Result<PlanView, Problem> {
         let tools = self.tools();
         let counter = self.counter(&settings);
         let history = self.history()?;
@@ -149,7 +171,8 @@ impl Workbench {
             settings: &settings,
             request: &request,
             counter: &counter,
-            counts_exactly: request.planner == Planner::Model && self.inner.model.as_ref().is_some_and(|m| m.counts_exactly()),
+            counts_exactly: request.planner == Planner::Model
+                && self.inner.model.as_ref().is_some_and(|m| m.counts_exactly()),
             history: &history,
             answer,
         })?;

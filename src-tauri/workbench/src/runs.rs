@@ -48,10 +48,17 @@ impl Workbench {
             planned.planning.plan.clone().check(|call| guard.admit(call)).map_err(not_runnable)?
         };
         if checked.steps().is_empty() {
-            return Err(Problem::new("plan.empty", "the plan has no steps", "change the query, the state or the tools until the plan has a step"));
+            return Err(Problem::new(
+                "plan.empty",
+                "the plan has no steps",
+                "change the query, the state or the tools until the plan has a step",
+            ));
         }
         let store = &self.inner.store;
-        let run = store.journal().create_run(&request.query, &planned.planning.planner.label, planned.catalog.revision()).await?;
+        let run = store
+            .journal()
+            .create_run(&request.query, &planned.planning.planner.label, planned.catalog.revision())
+            .await?;
         let opening = RunEvent::Planned { planning: Box::new(planned.planning.clone()) };
         let entries = store.append(run, vec![opening]).await?;
         let state = RunState::of(&entries);
@@ -66,7 +73,7 @@ impl Workbench {
             catalog: planned.catalog.clone(),
             settings: settings.run,
             runtime: Arc::new(self.toolbox()),
-            journal: Arc::new(store.clone()),
+            journal: store.clone(),
             gate: self.gatekeeper(request),
             cancel,
         };
@@ -103,7 +110,11 @@ impl Workbench {
                 live.cancel.cancel();
                 Ok(())
             }
-            None => Err(Problem::new("run.not_live", format!("run {run} is not running here"), "only a run that is under way can be stopped")),
+            None => Err(Problem::new(
+                "run.not_live",
+                format!("run {run} is not running here"),
+                "only a run that is under way can be stopped",
+            )),
         }
     }
 
@@ -161,8 +172,10 @@ impl Workbench {
 }
 
 fn not_runnable(findings: Vec<Finding>) -> Problem {
-    let told: Vec<String> =
-        findings.iter().map(|f| if f.step.is_empty() { f.message.clone() } else { format!("{}: {}", f.step, f.message) }).collect();
+    let told: Vec<String> = findings
+        .iter()
+        .map(|f| if f.step.is_empty() { f.message.clone() } else { format!("{}: {}", f.step, f.message) })
+        .collect();
     let hint = findings.first().map(|f| f.hint.clone()).unwrap_or_default();
     Problem::new("plan.findings", format!("the plan cannot run: {}", told.join("; ")), hint)
 }

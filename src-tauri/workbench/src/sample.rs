@@ -95,7 +95,11 @@ impl Server {
     /// Listens on a free port of the loopback interface.
     pub async fn start() -> Result<Self, Problem> {
         let refused = |e: std::io::Error| {
-            Problem::new("sample.server", format!("the sample's server cannot listen on 127.0.0.1: {e}"), "tickets and pages of the sample are not available; the rest works")
+            Problem::new(
+                "sample.server",
+                format!("the sample's server cannot listen on 127.0.0.1: {e}"),
+                "tickets and pages of the sample are not available; the rest works",
+            )
         };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
@@ -126,7 +130,9 @@ struct Content {
 fn found(item: Option<&Value>, what: &str) -> Response {
     match item {
         Some(item) => Json(item.clone()).into_response(),
-        None => (StatusCode::NOT_FOUND, Json(json!({"errorMessages": [format!("{what} does not exist")]}))).into_response(),
+        None => {
+            (StatusCode::NOT_FOUND, Json(json!({"errorMessages": [format!("{what} does not exist")]}))).into_response()
+        }
     }
 }
 

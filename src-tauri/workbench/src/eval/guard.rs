@@ -6,8 +6,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use toolplan_adapters::tools::builtin_specs;
 use toolplan_engine::{
-    Problem,
-    decompose,
+    Problem, decompose,
     guard::Guard,
     request::{ExecutionState, Request, RoutingPlan},
     select::{Reply, reply},
@@ -140,8 +139,12 @@ mod tests {
     fn scores_count_what_they_say() {
         let key = |k: &str| json!({"tool": "jira_fetch", "arguments": {"issue_key": k}});
         let cases = [
-            case(json!({"id": "1", "category": "a", "query": "AB-1 and AB-2", "llm_text": "jira_fetch", "expected_calls": [key("AB-2"), key("AB-1")]})),
-            case(json!({"id": "2", "category": "a", "query": "AB-1", "llm_text": "jira_fetch", "expected_calls": [], "also_ok": [[key("AB-1")]]})),
+            case(
+                json!({"id": "1", "category": "a", "query": "AB-1 and AB-2", "llm_text": "jira_fetch", "expected_calls": [key("AB-2"), key("AB-1")]}),
+            ),
+            case(
+                json!({"id": "2", "category": "a", "query": "AB-1", "llm_text": "jira_fetch", "expected_calls": [], "also_ok": [[key("AB-1")]]}),
+            ),
             case(json!({"id": "3", "category": "b", "query": "AB-1", "llm_text": "jira_fetch", "expected_calls": []})),
             case(json!({"id": "4", "query": "AB-1", "llm_text": "nothing"})),
         ];

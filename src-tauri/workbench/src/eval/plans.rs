@@ -133,8 +133,10 @@ mod tests {
     #[test]
     fn estimates_are_longest_paths() {
         let cases = [
-            case(json!({"id": "g", "nodes": [{"id": "1", "seconds": 10}, {"id": "2", "seconds": 1}, {"id": 3, "seconds": 10}],
-                        "edges": [["START", "1"], ["2", 3], [3, "END"]], "optimal_seconds": 11})),
+            case(
+                json!({"id": "g", "nodes": [{"id": "1", "seconds": 10}, {"id": "2", "seconds": 1}, {"id": 3, "seconds": 10}],
+                        "edges": [["START", "1"], ["2", 3], [3, "END"]], "optimal_seconds": 11}),
+            ),
             case(json!({"id": "cycle", "nodes": [{"id": "a"}, {"id": "b"}], "edges": [["a", "b"], ["b", "a"]]})),
             case(json!({"id": "unknown", "nodes": null, "edges": null})),
         ];

@@ -1,0 +1,303 @@
+//! The commands: read what was typed, ask the workbench, print.
+
+use crate::{
+    arguments::{Ask, Cases, Cli, Command, Context, Eval, Format, Guard, Tools},
+    print,
+};
+use serde::{Serialize, de::DeserializeOwned};
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+};
+use toolplan_workbench::{
+    Options, Problem, Workbench,
+    engine::{
+        request::{ExecutionState, Planner, Request},
+        run::RunOutcome,
+        tool::ToolSpec,
+    },
+    eval,
+    views::SampleQuery,
+};
+
+/// Carries the command out. False: it worked, and the answer is bad news.
+pub async fn run(cli: Cli) -> Result<bool, Problem> {
+    let json = cli.format == Format::Json;
+    // Scoring cases needs no workspace.
+    let command = match cli.command {
+        Command::Eval { command: Eval::Guard(cases) } => return eval_guard(&cases, json),
+        Command::Eval { command: Eval::Plans(cases) } => return eval_plans(&cases, json),
+        other => other,
+    };
+    let workbench = Workbench::open(Options { folder: cli.workspace, ..Options::default() }).await?;
+    let info = workbench.info();
+    for notice in &info.workspace.notices {
+        eprintln!("note: {} ({})", notice.message, notice.hint);
+    }
+    match command {
+        Command::Plan(ask) => {
+            let view = workbench.plan(request(&ask, &info.samples)?, None).await?;
+            show(json, &view, || print::plan(&view));
+            Ok(view.planning.findings.is_empty())
+        }
+        Command::Run { ask, plan } => {
+            let request = request(&ask, &info.samples)?;
+            let view = match plan {
+                Some(file) => workbench.plan_from(request, read_json(&file)?)?,
+                None => workbench.plan(request, None).await?,
+            };
+            if !json {
+                print::plan(&view);
+            }
+            let run = workbench.start_run(view.id).await?;
+            workbench.wait_run(run).await?;
+            let detail = workbench.open_run(run)?;
+            show(json, &detail, || print::run(&detail));
+            Ok(detail.summary.outcome == Some(RunOutcome::Succeeded))
+        }
+        Command::Runs => {
+            let runs = workbench.runs()?;
+            show(json, &runs, || print::runs(&runs));
+            Ok(true)
+        }
+        Command::Show { run, events, at } => {
+            let mut detail = workbench.open_run(run)?;
+            if let Some(seq) = at {
+                detail.state = workbench.run_at(run, seq)?;
+                detail.events.retain(|e| e.seq <= seq);
+            }
+            show(json, &detail, || {
+                print::run(&detail);
+                if events {
+                    print::events(&detail.events);
+                }
+            });
+            Ok(true)
+        }
+        Command::Tools { command } => tools(&workbench, command, &info.samples, json).await,
+        Command::Visibility(context) => visibility(&workbench, &context, json),
+        Command::Guard { command: Guard::Check { ask, text } } => {
+            let text = if text == "-" { standard_input()? } else { text };
+            let report = workbench.check_guard(request(&ask, &info.samples)?, &text)?;
+            show(json, &report, || print::guard(&report));
+            Ok(true)
+        }
+        Command::Doctor => {
+            let checks = workbench.doctor();
+            show(json, &checks, || print::checks(&checks));
+            Ok(checks.iter().all(|c| c.ok))
+        }
+        Command::Eval { .. } => unreachable!("carried out above"),
+    }
+}
+
+async fn tools(workbench: &Workbench, command: Tools, samples: &[SampleQuery], json: bool) -> Result<bool, Problem> {
+    match command {
+        Tools::List { capability } => {
+            let specs = match capability {
+                Some(capability) => workbench.tools_by_capability(&capability),
+                None => workbench.tool_specs(),
+            };
+            show(json, &specs, || print::tools(&specs));
+        }
+        Tools::Get { name } => {
+            let detail = workbench.tool(&name, &Request::default(), None)?;
+            show(json, &detail, || print::tool(&detail));
+        }
+        Tools::Why { name, ask } => {
+            let request = request(&ask, samples)?;
+            let view = workbench.plan(request.clone(), None).await?;
+            let detail = workbench.tool(&name, &request, Some(view.id))?;
+            show(json, &detail.trail, || print::trail(&detail.trail));
+        }
+        Tools::Import { file } => {
+            let specs: Vec<ToolSpec> = read_json(&file)?;
+            let count = specs.len();
+            let (revision, problems) = workbench.register_tools(specs, &format!("import of {}", file.display()))?;
+            for problem in &problems {
+                eprintln!("left out: {} ({})", problem.message, problem.hint);
+            }
+            let taken = count - problems.len().min(count);
+            show(json, &serde_json::json!({"revision": revision, "taken": taken, "problems": problems}), || {
+                println!("{taken} tools are registered at revision {revision}");
+            });
+            return Ok(problems.is_empty());
+        }
+    }
+    Ok(true)
+}
+
+fn visibility(workbench: &Workbench, context: &Context, json: bool) -> Result<bool, Problem> {
+    let mut request = Request::default();
+    apply(context, &mut request);
+    let mut columns = vec![];
+    for state in ExecutionState::ALL {
+        let intent = if request.intent.is_empty() { "any".to_string() } else { request.intent.clone() };
+        columns.push((state, workbench.catalog(&Request { state, intent, ..request.clone() }, None)?));
+    }
+    let rows: Vec<print::VisibilityRow> = columns[0]
+        .1
+        .iter()
+        .enumerate()
+        .map(|(i, tool)| print::VisibilityRow {
+            tool: tool.name.clone(),
+            states: columns
+                .iter()
+                .map(|(state, rows)| (state.name(), rows[i].visible, rows[i].reason.clone()))
+                .collect(),
+        })
+        .collect();
+    show(json, &rows, || print::visibility(&rows));
+    Ok(true)
+}
+
+fn eval_guard(cases: &Cases, json: bool) -> Result<bool, Problem> {
+    let mut rows = vec![];
+    let mut scores = vec![];
+    for file in &cases.cases {
+        let read = eval::read_cases::<eval::guard::Case>(file)?;
+        read.problems.iter().for_each(print::problem);
+        let mine = eval::guard::run(&read.cases)?;
+        scores.push((read.name, eval::guard::score(&read.cases, &mine)));
+        rows.extend(mine);
+    }
+    if let Some(out) = &cases.out {
+        eval::write_rows(out, &rows)?;
+    }
+    show(json, &scores, || print::guard_scores(&scores));
+    Ok(true)
+}
+
+fn eval_plans(cases: &Cases, json: bool) -> Result<bool, Problem> {
+    let mut rows = vec![];
+    let mut scores = vec![];
+    for file in &cases.cases {
+        let read = eval::read_cases::<eval::plans::Case>(file)?;
+        read.problems.iter().for_each(print::problem);
+        let mine = eval::plans::run(&read.cases);
+        scores.push((read.name, eval::plans::score(&read.cases, &mine)));
+        rows.extend(mine);
+    }
+    if let Some(out) = &cases.out {
+        eval::write_rows(out, &rows)?;
+    }
+    show(json, &scores, || print::plan_scores(&scores));
+    Ok(true)
+}
+
+/// The request that the arguments describe.
+fn request(ask: &Ask, samples: &[SampleQuery]) -> Result<Request, Problem> {
+    let mut request = match ask.sample {
+        Some(number) => {
+            number.checked_sub(1).and_then(|i| samples.get(i)).map(|s| s.request.clone()).ok_or_else(|| {
+                Problem::new(
+                    "sample.unknown",
+                    format!("there is no sample query {number}"),
+                    format!("choose 1 to {}", samples.len()),
+                )
+            })?
+        }
+        None => Request { state: ExecutionState::Reasoning, query: query(ask)?, ..Request::default() },
+    };
+    if let Some(tools) = &ask.suggest {
+        request.routing.suggested_tools = Some(tools.iter().filter(|t| !t.is_empty()).cloned().collect());
+    }
+    if !ask.sub_question.is_empty() {
+        request.routing.sub_questions = ask.sub_question.clone();
+    }
+    if let Some(file) = &ask.decomposition {
+        request.decomposition = Some(read_json(file)?);
+    }
+    if let Some(planner) = &ask.planner {
+        request.planner = match planner.as_str() {
+            "offline" => Planner::Offline,
+            "model" => Planner::Model,
+            "recorded" => Planner::Recorded,
+            other => {
+                return Err(Problem::new(
+                    "planner.unknown",
+                    format!("there is no planner called {other:?}"),
+                    "choose offline, model or recorded",
+                ));
+            }
+        };
+    }
+    apply(&ask.context, &mut request);
+    Ok(request)
+}
+
+fn query(ask: &Ask) -> Result<String, Problem> {
+    match (&ask.query, &ask.query_file) {
+        (Some(query), _) if query == "-" => standard_input(),
+        (Some(query), _) => Ok(query.clone()),
+        (None, Some(file)) => read_text(file),
+        (None, None) => {
+            Err(Problem::new("query.missing", "there is no query", "type one, or use --query-file or --sample"))
+        }
+    }
+}
+
+fn apply(context: &Context, request: &mut Request) {
+    if let Some(state) = &context.state {
+        request.state = ExecutionState::parse_closed(state);
+    }
+    let set = |from: &Option<String>, to: &mut String| {
+        if let Some(value) = from {
+            value.clone_into(to);
+        }
+    };
+    set(&context.mode, &mut request.mode);
+    set(&context.tenant, &mut request.session.tenant);
+    set(&context.user, &mut request.session.user);
+    set(&context.intent, &mut request.intent);
+    if !context.flag.is_empty() {
+        request.session.flags.clone_from(&context.flag);
+    }
+}
+
+fn show(json: bool, value: &impl Serialize, text: impl FnOnce()) {
+    if json {
+        match serde_json::to_string_pretty(value) {
+            Ok(json) => println!("{json}"),
+            Err(error) => eprintln!("error: {error}"),
+        }
+    } else {
+        text();
+    }
+}
+
+fn standard_input() -> Result<String, Problem> {
+    let mut bytes = vec![];
+    std::io::stdin()
+        .read_to_end(&mut bytes)
+        .map_err(|e| Problem::new("input.unreadable", format!("standard input: {e}"), "pipe text into the command"))?;
+    utf8(bytes, "standard input")
+}
+
+fn read_text(path: &Path) -> Result<String, Problem> {
+    let bytes = std::fs::read(path)
+        .map_err(|e| Problem::new("file.unreadable", format!("{}: {e}", path.display()), "check the path"))?;
+    utf8(bytes, &path.display().to_string())
+}
+
+fn utf8(bytes: Vec<u8>, what: &str) -> Result<String, Problem> {
+    String::from_utf8(bytes).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        Problem::new(
+            "file.not_utf8",
+            format!("{what} is not UTF-8 text: the byte at {at} is invalid"),
+            "save it as UTF-8",
+        )
+    })
+}
+
+fn read_json<T: DeserializeOwned>(path: &PathBuf) -> Result<T, Problem> {
+    let text = read_text(path)?;
+    serde_json::from_str(&text).map_err(|e| {
+        Problem::new(
+            "file.malformed",
+            format!("{}: {e}", path.display()),
+            "correct the JSON at that line; nothing was changed",
+        )
+    })
+}
