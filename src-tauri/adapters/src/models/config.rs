@@ -10,7 +10,7 @@ use url::{Host, Url};
 /// Tokens that a reply may have.
 pub const MAX_TOKENS: u32 = 2048;
 
-const ANTHROPIC_MODEL: &str = "claude-sonnet-4-20250514";
+const ANTHROPIC_MODEL: &str = "claude-sonnet-4-6";
 const OPENAI_MODEL: &str = "gpt-4.1-mini";
 
 /// The providers that Toolplan speaks to.
@@ -130,7 +130,7 @@ impl ProviderConfig {
         })
     }
 
-    /// For people: `anthropic/claude-sonnet-4-20250514`.
+    /// For people: `anthropic/claude-sonnet-4-6`.
     pub fn label(&self) -> String {
         format!("{}/{}", self.provider.name(), self.model)
     }

@@ -14,7 +14,7 @@ const MAX_LINES: usize = 2000;
 const MAX_BYTES: usize = 200_000;
 
 pub(super) fn call(workspace: &Workspace, arguments: &Arguments, stop: &Stop) -> Result<ToolResult, ToolError> {
-    let path = arguments.required("path")?;
+    let path = arguments.required("file_path")?;
     let start_line = arguments.count("start_line", 1, usize::MAX)?;
     let max_lines = arguments.count("max_lines", 400, MAX_LINES)?;
     let folder = workspace.open()?;

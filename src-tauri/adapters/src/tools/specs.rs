@@ -150,7 +150,7 @@ fn local_file_qa() -> ToolSpec {
 
 fn read_file() -> ToolSpec {
     let mut properties = Map::new();
-    properties.insert("path".into(), text("The file's path from the workspace folder, such as docs/guide.md."));
+    properties.insert("file_path".into(), text("The file's path from the workspace folder, such as docs/guide.md."));
     properties.insert(
         "start_line".into(),
         json!({"type": "integer", "minimum": 1, "description": "First line to read, from 1. Default 1."}),
@@ -167,10 +167,10 @@ fn read_file() -> ToolSpec {
         latency_hint_ms: Some(10),
         examples: vec![example(
             "show me docs/guide.md",
-            &[("path", "docs/guide.md".into())],
+            &[("file_path", "docs/guide.md".into())],
             "The text of the file and how many lines it has.",
         )],
-        ..spec("read_file", properties, &["path"], Needs::Path, "path")
+        ..spec("read_file", properties, &["file_path"], Needs::Path, "file_path")
     }
 }
 
@@ -196,7 +196,7 @@ fn graph_related() -> ToolSpec {
             &[("entity_id", "PROJ-12".into())],
             "The files that mention PROJ-12 and the files linked with those.",
         )],
-        ..spec("graph_related", properties, &["entity_id"], Needs::Text, "entity_id")
+        ..spec("graph_related", properties, &["entity_id"], Needs::Entity, "entity_id")
     }
 }
 

@@ -105,7 +105,7 @@ async fn the_bytes_name_the_visible_tools_only() {
 #[test]
 fn the_body_leaves_out_what_is_empty_or_refused() {
     let bare = Prompt { system: String::new(), tools: vec![], temperature: 1.5, ..sample() };
-    let sent = body(&bare, "claude-sonnet-4-20250514", 9);
+    let sent = body(&bare, "claude-sonnet-4-6", 9);
     assert!(sent.get("system").is_none() && sent.get("tools").is_none());
     assert_eq!(sent["temperature"], 1.0);
     for (model, takes) in [

@@ -33,7 +33,7 @@ fn check(line: &str, expected: &str) {
 
 #[test]
 fn from_env() {
-    let anthropic = "anthropic/claude-sonnet-4-20250514 https://api.anthropic.com/ with key";
+    let anthropic = "anthropic/claude-sonnet-4-6 https://api.anthropic.com/ with key";
     let openai = "openai/gpt-4.1-mini https://api.openai.com/v1 with key";
     check("", "offline");
     check("ANTHROPIC_API_KEY=", "offline");
@@ -137,5 +137,5 @@ fn only_openai_itself_counts_exactly() {
         assert!(!exact(model, openai, Provider::OpenAi), "{model}");
     }
     assert!(!exact("gpt-4o", "http://127.0.0.1:11434", Provider::Ollama));
-    assert!(!exact("claude-sonnet-4-20250514", "https://api.anthropic.com", Provider::Anthropic));
+    assert!(!exact("claude-sonnet-4-6", "https://api.anthropic.com", Provider::Anthropic));
 }

@@ -6,31 +6,31 @@ use std::path::PathBuf;
 #[tokio::test]
 async fn read_file_gives_lines_and_says_how_many_there_are() {
     let bench = Bench::new(&[("docs/指南.md", "一\n二\n三\n四\n")]);
-    let data = bench.data("read_file", json!({"path": "./docs/指南.md", "start_line": 2, "max_lines": 2})).await;
+    let data = bench.data("read_file", json!({"file_path": "./docs/指南.md", "start_line": 2, "max_lines": 2})).await;
     let expected = json!({
         "path": "docs/指南.md", "start_line": 2, "lines": 2, "text": "二\n三\n", "truncated": true, "total_lines": 4,
     });
     assert_eq!(data, expected);
-    let (class, message, _) = bench.error("read_file", json!({"path": "docs/指南.md", "start_line": 9})).await;
+    let (class, message, _) = bench.error("read_file", json!({"file_path": "docs/指南.md", "start_line": 9})).await;
     assert_eq!(
         (class, message.as_str()),
         (ErrorClass::Validation, "docs/指南.md has 4 lines; line 9 lies behind its end")
     );
     bench.write("empty.txt", b"");
-    assert_eq!(bench.data("read_file", json!({"path": "empty.txt"})).await["total_lines"], 0);
+    assert_eq!(bench.data("read_file", json!({"file_path": "empty.txt"})).await["total_lines"], 0);
 }
 
 #[tokio::test]
 async fn a_missing_file_is_answered_with_near_names() {
     let bench = Bench::new(&[("docs/guide.md", "x"), ("src/main.rs", "x")]);
-    let (class, message, hint) = bench.error("read_file", json!({"path": "docs/giude.md"})).await;
+    let (class, message, hint) = bench.error("read_file", json!({"file_path": "docs/giude.md"})).await;
     assert_eq!(class, ErrorClass::NotFound);
     assert_eq!(
         (message.as_str(), hint.as_str()),
         ("the workspace holds no docs/giude.md", "did you mean docs/guide.md?")
     );
-    assert_eq!(bench.error("read_file", json!({"path": "docs"})).await.0, ErrorClass::Validation);
-    assert_eq!(bench.error("read_file", json!({"path": "docs/guide.md/x"})).await.0, ErrorClass::NotFound);
+    assert_eq!(bench.error("read_file", json!({"file_path": "docs"})).await.0, ErrorClass::Validation);
+    assert_eq!(bench.error("read_file", json!({"file_path": "docs/guide.md/x"})).await.0, ErrorClass::NotFound);
 }
 
 /// S-01: every way out of the folder is refused, and the message names the path.
@@ -62,14 +62,14 @@ async fn paths_cannot_leave_the_folder() {
     ];
     for path in escapes {
         for tool in ["read_file", "grep_search", "local_file_qa", "vector_search"] {
-            let (class, message, hint) = bench.error(tool, json!({"path": path, "query": "secret"})).await;
+            let (class, message, hint) = bench.error(tool, json!({"path": path, "file_path": path, "query": "secret"})).await;
             assert_eq!(class, ErrorClass::Refused, "{tool} {path}: {message}");
             assert!(message.contains(path) && !hint.is_empty(), "{tool} {path}: {message}");
         }
     }
-    assert_eq!(bench.error("read_file", json!({"path": "a\0b"})).await.0, ErrorClass::Validation);
+    assert_eq!(bench.error("read_file", json!({"file_path": "a\0b"})).await.0, ErrorClass::Validation);
     // A link that stays inside is a file like any other, shown by where it leads.
-    assert_eq!(bench.data("read_file", json!({"path": "alias.txt"})).await["path"], "inside.txt");
+    assert_eq!(bench.data("read_file", json!({"file_path": "alias.txt"})).await["path"], "inside.txt");
     // Walks do not follow links at all.
     let data = bench.data("grep_search", json!({"query": "secret"})).await;
     assert_eq!((data["matches"].clone(), data["files_searched"].clone()), (json!([]), json!(2)));
@@ -83,7 +83,7 @@ async fn pipes_are_never_opened() {
     let bench = Bench::new(&[("a.txt", "a")]);
     let made = std::process::Command::new("mkfifo").arg(bench.folder.path().join("pipe")).status().unwrap();
     assert!(made.success());
-    let (class, message, _) = bench.error("read_file", json!({"path": "pipe"})).await;
+    let (class, message, _) = bench.error("read_file", json!({"file_path": "pipe"})).await;
     assert_eq!((class, message.as_str()), (ErrorClass::Refused, "pipe is neither a file nor a folder"));
     assert_eq!(bench.data("grep_search", json!({"query": "a"})).await["files_searched"], 1);
 }
@@ -108,7 +108,7 @@ async fn a_root_behind_a_link_works_and_a_missing_one_is_named() {
         std::os::unix::fs::symlink(&missing, &link).unwrap();
         fs::write(missing.join("b.txt"), "found").unwrap();
         let tools = Toolbox::new(link, NetworkSettings::default(), Secrets::default());
-        assert_eq!(call(&tools, "read_file", json!({"path": "b.txt"})).await.unwrap().data["text"], "found\n");
+        assert_eq!(call(&tools, "read_file", json!({"file_path": "b.txt"})).await.unwrap().data["text"], "found\n");
     }
 }
 

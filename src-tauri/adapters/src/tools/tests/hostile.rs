@@ -23,10 +23,10 @@ async fn files_that_are_no_text_are_reported() {
         assert_eq!(skipped, [("huge.log", "is larger than 4 MB"), ("image.png", "is binary")], "{tool}");
         assert_eq!((&data["read_lossily"], &data["files_searched"]), (&json!(["bad.md"]), &json!(3)), "{tool}");
     }
-    let (class, message, _) = bench.error("read_file", json!({"path": "huge.log"})).await;
+    let (class, message, _) = bench.error("read_file", json!({"file_path": "huge.log"})).await;
     assert_eq!((class, message.as_str()), (ErrorClass::Refused, "huge.log is larger than 4 MB"));
-    assert_eq!(bench.error("read_file", json!({"path": "image.png"})).await.0, ErrorClass::Refused);
-    assert!(bench.data("read_file", json!({"path": "bad.md"})).await["read_lossily"].is_string());
+    assert_eq!(bench.error("read_file", json!({"file_path": "image.png"})).await.0, ErrorClass::Refused);
+    assert!(bench.data("read_file", json!({"file_path": "bad.md"})).await["read_lossily"].is_string());
 }
 
 #[tokio::test]
@@ -41,7 +41,7 @@ async fn a_huge_line_gives_a_small_match() {
         let result = bench.call(tool, json!({"query": "长长 needle"})).await.unwrap();
         assert!(result.data.to_string().len() < 60_000, "{tool}");
     }
-    let data = bench.data("read_file", json!({"path": "min.js"})).await;
+    let data = bench.data("read_file", json!({"file_path": "min.js"})).await;
     assert!(data["truncated"] == true && data["text"].as_str().unwrap().len() <= 200_001);
     // A million hits on one line.
     bench.write("a.txt", "a".repeat(1_000_000).as_bytes());
@@ -60,7 +60,7 @@ async fn headings_and_names_stay_small() {
     assert!(data["passages"][0]["heading"].as_str().unwrap().chars().count() <= 200);
     assert!(data["left_out"].as_str().unwrap().starts_with("everything from more.md on"), "{}", data["left_out"]);
     let long = "n".repeat(100_000);
-    let (class, message, _) = bench.error("read_file", json!({"path": &long})).await;
+    let (class, message, _) = bench.error("read_file", json!({"file_path": &long})).await;
     assert!(class == ErrorClass::Refused && message.len() < 1000, "{message}");
     let (class, message, _) = bench.error("graph_related", json!({"entity_id": &long})).await;
     assert!(class == ErrorClass::NotFound && message.len() < 1000, "{message}");
