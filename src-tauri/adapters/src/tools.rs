@@ -1,4 +1,4 @@
-//! Tools that really run: the nine built-in ones, HTTP calls and mocks, behind the engine's `ToolRuntime` port.
+//! Tools that really run: the built-in ones, HTTP calls and mocks, behind the engine's `ToolRuntime` port.
 //!
 //! One [`Toolbox`] serves one folder. A call is dispatched by the tool's binding; each built-in tool is one file below
 //! `tools/`. File tools see that folder and nothing else (`sandbox`), network tools reach public addresses and the
@@ -12,6 +12,7 @@ mod address;
 mod arguments;
 mod blocking;
 mod bm25;
+mod combine;
 mod confluence_fetch;
 mod fetch;
 mod graph_related;
@@ -109,6 +110,8 @@ impl Toolbox {
             "confluence_fetch" => {
                 confluence_fetch::call(&web.fetcher, &web.settings, &web.secrets, &arguments, context).await
             }
+            "combine_results" => blocking::run(context, move |stop| combine::combine(&arguments, stop)).await,
+            "check_coverage" => blocking::run(context, move |stop| combine::check(&arguments, stop)).await,
             _ => Err(ToolError::new(
                 ErrorClass::Unbound,
                 format!("there is no built-in tool called {name}"),

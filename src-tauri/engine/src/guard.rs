@@ -187,6 +187,8 @@ impl<'a> Guard<'a> {
         let refused = whitelist.outcome.stops();
         verdicts.push(self.relax(whitelist, &mut would_drop));
         if refused && !would_drop {
+            // What else would have stopped it: the later gates speak too, though the first decides.
+            verdicts.extend(self.fill(proposed, tool).err().unwrap_or_default());
             return vec![self.stopped(proposed, Some(tool), verdicts)];
         }
         match self.fill(proposed, tool) {
@@ -294,7 +296,8 @@ impl<'a> Guard<'a> {
         let applicable = Verdict::kept(Gate::Applicability, "applies.always", "Applies to any query");
         let own = proposed.arguments.as_ref().filter(|a| a.get(argument).is_some_and(is_stated));
         if let Some(arguments) = own {
-            let verdict = Verdict::kept(Gate::Arguments, "arguments.model", format!("The model stated {argument}"));
+            let verdict =
+                Verdict::kept(Gate::Arguments, "arguments.stated", format!("The proposal states its {argument}"));
             let call = ToolCall { tool: tool.name.clone(), arguments: arguments.clone() };
             return Ok(vec![Filled {
                 call,
@@ -312,8 +315,8 @@ impl<'a> Guard<'a> {
         let filled = asked.into_iter().map(|asked| {
             let mut arguments = proposed.arguments.clone().unwrap_or_default();
             arguments.insert(argument.to_string(), asked.text.into());
-            let what = if asked.source == Source::Query { "query" } else { "sub-question" };
-            let verdict = Verdict::kept(Gate::Arguments, "arguments.text", format!("{argument} is the {what}"));
+            let what = if asked.source == Source::Query { "whole query" } else { "sub-question" };
+            let verdict = Verdict::kept(Gate::Arguments, "arguments.text", format!("Its {argument} is the {what}"));
             Filled {
                 call: ToolCall { tool: tool.name.clone(), arguments },
                 sub_query: asked.sub_query.to_string(),
@@ -464,7 +467,7 @@ impl<'a> Guard<'a> {
     fn fill_schema(&self, proposed: &Proposed, tool: &ToolSpec) -> Result<Vec<Filled>, Vec<Verdict>> {
         let applicable = Verdict::kept(Gate::Applicability, "applies.no_rule", "No rule restricts it");
         if let Some(arguments) = &proposed.arguments {
-            let verdict = Verdict::kept(Gate::Arguments, "arguments.model", "The model stated the arguments");
+            let verdict = Verdict::kept(Gate::Arguments, "arguments.stated", "The proposal states its arguments");
             let call = ToolCall { tool: tool.name.clone(), arguments: arguments.clone() };
             return Ok(vec![Filled {
                 call,

@@ -175,9 +175,8 @@ pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
     };
     let guard = Guard::new(catalog, settings, viewer.clone(), request, parts);
     let reasoning = proposal.reasoning.clone();
-    let report = guard.review(proposal, model_text);
-
-    let spec = build(inputs, &decomposition, &report, reasoning);
+    let mut report = guard.review(proposal, model_text);
+    let spec = build(inputs, &decomposition, &mut report, reasoning);
     let shape = spec.shape();
     let findings = spec.clone().check(|call| guard.admit(call)).err().unwrap_or_default();
     let (trails, funnel) = trails(inputs, &viewer, &candidates, &report, &spec, &planner);
@@ -251,7 +250,8 @@ fn propose(inputs: &Inputs, decomposition: &Decomposition, visible: &[&Entry]) -
 }
 
 /// Steps from the calls that go on: ids in order, dependencies from the proposal and from the parts of the query.
-fn build(inputs: &Inputs, decomposition: &Decomposition, report: &GuardReport, reasoning: String) -> PlanSpec {
+/// References between calls become references between steps, in the report too.
+fn build(inputs: &Inputs, decomposition: &Decomposition, report: &mut GuardReport, reasoning: String) -> PlanSpec {
     let mut ids: Vec<Option<String>> = vec![];
     for call in &report.calls {
         let number = ids.iter().flatten().count() + 1;
@@ -259,8 +259,10 @@ fn build(inputs: &Inputs, decomposition: &Decomposition, report: &GuardReport, r
     }
     let id_of = |index: u32| ids.get(index as usize).cloned().flatten();
     let mut steps: Vec<StepSpec> = vec![];
-    for (call, id) in report.calls.iter().zip(&ids) {
+    for (call, id) in report.calls.iter_mut().zip(&ids) {
         let Some(id) = id else { continue };
+        let named = call.call.arguments.iter().map(|(k, v)| (k.clone(), with_step_ids(v, &id_of))).collect();
+        call.call.arguments = named;
         let mut dependencies: Vec<String> = call.after.iter().filter_map(|&i| id_of(i)).collect();
         let needs =
             decomposition.sub_queries.iter().find(|s| s.id == call.sub_query).map_or(&[][..], |s| &s.dependencies);
@@ -274,7 +276,7 @@ fn build(inputs: &Inputs, decomposition: &Decomposition, report: &GuardReport, r
         steps.push(StepSpec {
             id: id.clone(),
             tool: call.call.tool.clone(),
-            arguments: call.call.arguments.iter().map(|(k, v)| (k.clone(), with_step_ids(v, &id_of))).collect(),
+            arguments: call.call.arguments.clone(),
             dependencies,
             mode: ExecutionMode::Parallel,
             timeout_ms: tool.and_then(|t| t.timeout_ms),

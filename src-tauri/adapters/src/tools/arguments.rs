@@ -39,6 +39,17 @@ impl Arguments {
         }
     }
 
+    /// A list that must be there.
+    pub(super) fn list(&self, name: &str) -> Result<&[Value], ToolError> {
+        match self.0.get(name) {
+            Some(Value::Array(items)) => Ok(items),
+            None | Some(Value::Null) => {
+                Err(invalid(format!("the argument {name} is missing"), format!("call the tool with {name}")))
+            }
+            Some(other) => Err(wrong_type(name, "a list", other)),
+        }
+    }
+
     /// A whole number of at least 1, or `default`; above `most` it counts as `most`.
     pub(super) fn count(&self, name: &str, default: usize, most: usize) -> Result<usize, ToolError> {
         let Some(value) = self.0.get(name).filter(|v| !v.is_null()) else { return Ok(default) };

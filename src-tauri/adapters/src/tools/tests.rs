@@ -85,8 +85,9 @@ fn specs_are_complete_and_their_examples_fit_their_schemas() {
         for example in examples {
             assert!(validator.is_valid(&Value::Object(example.parameters.clone())), "{name}: {:?}", example.parameters);
         }
-        let argument = &applicability.as_ref().unwrap().argument;
-        assert_eq!(entry.spec.required(), [argument], "{name}: the rule fills the required argument");
+        // Tools over results have no rule: the plan fills their arguments.
+        let Some(rule) = applicability else { continue };
+        assert_eq!(entry.spec.required(), [&rule.argument], "{name}: the rule fills the required argument");
     }
 }
 
@@ -115,4 +116,27 @@ async fn a_mock_waits_and_says_that_it_is_one() {
     let result = bench.tools.call(&spec, &Map::new(), &CallContext::default()).await.unwrap();
     assert!(started.elapsed().as_millis() >= 30);
     assert_eq!(result, ToolResult { data: json!({"answer": 42}), confidence: None, sources: vec!["mock".into()] });
+}
+
+/// O-09: what is combined stands in the results, every result has its say, and what is missing is named.
+#[tokio::test]
+async fn results_are_combined_and_checked_word_for_word() {
+    let bench = Bench::new(&[]);
+    let results = json!([
+        {"hits": [{"path": "a.md", "snippet": "The retry policy allows five attempts. Unrelated words follow here."}], "method": "retry policy of the tool itself"},
+        {"passages": [{"path": "b.md", "text": "重试之前先看超时。The timeout policy stops an attempt after five minutes."}]},
+    ]);
+    let arguments = json!({"question": "Compare the retry policy and the timeout policy", "results": results});
+    let data = bench.data("combine_results", arguments.clone()).await;
+    let sources: Vec<_> = data["sentences"].as_array().unwrap().iter().map(|s| s["source"].as_str().unwrap()).collect();
+    assert!(sources.contains(&"a.md") && sources.contains(&"b.md"), "{data}");
+    assert!(data["answer"].as_str().unwrap().contains("The retry policy allows five attempts."));
+    assert!(!data["answer"].as_str().unwrap().contains("of the tool itself"));
+    let checked =
+        bench.data("check_coverage", json!({"question": "retry jitter", "results": arguments["results"]})).await;
+    assert_eq!((&checked["coverage"], &checked["missing"]), (&json!(0.5), &json!(["jitter"])));
+    assert_eq!(
+        bench.error("combine_results", json!({"question": "x", "results": "y"})).await.0,
+        ErrorClass::Validation
+    );
 }

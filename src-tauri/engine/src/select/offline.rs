@@ -9,7 +9,7 @@ use crate::{
     guard::reference,
     request::{Decomposition, SubQuery},
     settings::Settings,
-    tool::{Category, Needs, ToolSpec},
+    tool::{Category, Needs, SideEffects, ToolSpec},
 };
 use serde_json::{Map, Value, json};
 
@@ -99,7 +99,9 @@ impl<'a> Choice<'a> {
                 Needs::Url => reference::urls(text).found,
                 Needs::PageId => reference::page_ids(text).found,
                 Needs::Pattern { regex } => reference::matches(text, regex).map(|r| r.found).unwrap_or_default(),
-                Needs::Path if tool.category == Category::Search => reference::paths(text).found,
+                Needs::Path if matches!(tool.side_effects, SideEffects::Pure | SideEffects::Read) => {
+                    reference::paths(text).found
+                }
                 Needs::Text | Needs::Path | Needs::Entity => vec![],
             };
             if let Some(first) = found.first() {

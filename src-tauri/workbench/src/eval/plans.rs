@@ -42,7 +42,7 @@ pub struct Score {
     /// Edges between nodes, and those whose stages are in order.
     pub edges: usize,
     pub edges_respected: usize,
-    /// Cases whose edges form a cycle, or name nodes that do not exist.
+    /// Cases whose edges form a cycle.
     pub broken: Vec<String>,
 }
 
@@ -60,13 +60,23 @@ fn row(case: &Case) -> Row {
         stages[*stage].push(name.clone());
     }
     let seconds: Option<Vec<f64>> = case.nodes.iter().flatten().map(|n| n.seconds).collect();
-    let estimated_seconds = seconds.and_then(|s| critical_path(&dependencies, &s)).map(|(length, _)| length);
+    let estimated_seconds = seconds
+        .filter(|s| s.len() == names.len())
+        .and_then(|s| critical_path(&dependencies, &s))
+        .map(|(length, _)| length);
     Row { id: case.id.clone(), estimated_seconds, stages }
 }
 
 /// Node names and, for each node, the nodes before it. None for a case without nodes or edges.
+///
+/// A node that only an edge names belongs to the graph all the same; its duration is unknown.
 fn graph(case: &Case) -> Option<(Vec<String>, Vec<Vec<usize>>)> {
-    let names: Vec<String> = case.nodes.as_ref()?.iter().map(|n| name(&n.id)).collect();
+    let mut names: Vec<String> = case.nodes.as_ref()?.iter().map(|n| name(&n.id)).collect();
+    for end in edges(case).flat_map(|(from, to)| [from, to]) {
+        if !names.contains(&end) {
+            names.push(end);
+        }
+    }
     let index: HashMap<&str, usize> = names.iter().enumerate().map(|(i, n)| (n.as_str(), i)).collect();
     let mut dependencies = vec![vec![]; names.len()];
     for (from, to) in edges(case) {

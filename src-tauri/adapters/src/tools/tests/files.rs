@@ -62,7 +62,8 @@ async fn paths_cannot_leave_the_folder() {
     ];
     for path in escapes {
         for tool in ["read_file", "grep_search", "local_file_qa", "vector_search"] {
-            let (class, message, hint) = bench.error(tool, json!({"path": path, "file_path": path, "query": "secret"})).await;
+            let (class, message, hint) =
+                bench.error(tool, json!({"path": path, "file_path": path, "query": "secret"})).await;
             assert_eq!(class, ErrorClass::Refused, "{tool} {path}: {message}");
             assert!(message.contains(path) && !hint.is_empty(), "{tool} {path}: {message}");
         }
