@@ -13,6 +13,8 @@ use std::process::ExitCode;
 use toolplan_workbench::Problem;
 
 fn main() -> ExitCode {
+    // A reader that has seen enough (`toolplan runs | head`) ends the program quietly.
+    sigpipe::reset();
     let cli = Cli::parse();
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())

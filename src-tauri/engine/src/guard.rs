@@ -305,6 +305,7 @@ impl<'a> Guard<'a> {
                 verdicts: vec![applicable, verdict],
             }]);
         }
+        let (stated, unknown) = known_arguments(proposed, tool);
         let asked = self.asked(&proposed.sub_query);
         if asked.iter().all(|a| a.text.is_empty()) {
             return Err(vec![
@@ -313,14 +314,14 @@ impl<'a> Guard<'a> {
             ]);
         }
         let filled = asked.into_iter().map(|asked| {
-            let mut arguments = proposed.arguments.clone().unwrap_or_default();
+            let mut arguments = stated.clone();
             arguments.insert(argument.to_string(), asked.text.into());
             let what = if asked.source == Source::Query { "whole query" } else { "sub-question" };
             let verdict = Verdict::kept(Gate::Arguments, "arguments.text", format!("Its {argument} is the {what}"));
             Filled {
                 call: ToolCall { tool: tool.name.clone(), arguments },
                 sub_query: asked.sub_query.to_string(),
-                verdicts: vec![applicable.clone(), verdict],
+                verdicts: [applicable.clone(), verdict].into_iter().chain(unknown.clone()).collect(),
             }
         });
         Ok(filled.collect())
@@ -393,7 +394,7 @@ impl<'a> Guard<'a> {
                 format!("The query names {} {}", noun(&rule.needs), reference.value),
             )
             .because([evidence]);
-            let mut arguments = proposed.arguments.clone().unwrap_or_default();
+            let (mut arguments, unknown) = known_arguments(proposed, tool);
             let replaced = arguments.insert(rule.argument.clone(), reference.value.clone().into());
             let verdict = match replaced.filter(|old| old.as_str() != Some(&reference.value)) {
                 Some(old) => Verdict::new(
@@ -414,7 +415,7 @@ impl<'a> Guard<'a> {
             calls.push(Filled {
                 call: ToolCall { tool: tool.name.clone(), arguments },
                 sub_query: asked.sub_query.to_string(),
-                verdicts: vec![applicable, verdict],
+                verdicts: [applicable, verdict].into_iter().chain(unknown).collect(),
             });
         }
         calls
@@ -723,6 +724,23 @@ struct Filled {
     call: ToolCall,
     sub_query: String,
     verdicts: Vec<Verdict>,
+}
+
+/// The proposed arguments that the tool's schema knows, and a verdict on those that it does not. Only the argument
+/// that a rule fills is needed; a model that calls it by another name loses nothing.
+fn known_arguments(proposed: &Proposed, tool: &ToolSpec) -> (Map<String, Value>, Option<Verdict>) {
+    let mut known = proposed.arguments.clone().unwrap_or_default();
+    let Some(properties) = tool.properties() else { return (known, None) };
+    if tool.parameters.get("additionalProperties") != Some(&Value::Bool(false)) {
+        return (known, None);
+    }
+    let unknown: Vec<String> = known.keys().filter(|k| !properties.contains_key(*k)).cloned().collect();
+    known.retain(|name, _| properties.contains_key(name));
+    let verdict = (!unknown.is_empty()).then(|| {
+        let reason = format!("Left out, because its schema has no such argument: {}", unknown.join(", "));
+        Verdict::new(Gate::Arguments, Outcome::Rewritten, "arguments.unknown", reason)
+    });
+    (known, verdict)
 }
 
 /// The verdict worth showing for a call that passed: the first with evidence in the query, else the last.

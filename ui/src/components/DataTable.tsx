@@ -49,13 +49,20 @@ const features = tableFeatures({
   sortFns: { basic: sortFn_basic },
 });
 
+/** The pixels that a track takes at least: `84px`, `minmax(120px, 1fr)`. */
+function leastWidth(track: string): number {
+  return Number(/(\d+)px/.exec(track)?.[1] ?? 0);
+}
+
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { rows, columns, rowId, selected, onSelect } = props;
   const scroller = useRef<HTMLDivElement>(null);
 
   const definitions = useMemo(() => {
     const helper = createColumnHelper<typeof features, Row>();
-    return columns.map((c) => helper.accessor((row) => c.value(row), { id: c.id, header: c.header, sortFn: "basic" }));
+    return columns.map((c) =>
+      helper.accessor((row): unknown => c.value(row), { id: c.id, header: c.header, sortFn: "basic" }),
+    );
   }, [columns]);
   const table = useTable({
     features,
@@ -71,8 +78,6 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW,
     overscan: 12,
-    // Without a measured window (tests) the first screenful is drawn.
-    initialRect: { width: 800, height: 600 },
   });
 
   const at = sorted.findIndex((r) => r.id === selected);
@@ -90,9 +95,19 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   };
 
   const template = columns.map((c) => c.width).join(" ");
+  // Head and rows are grids of their own; with one common width their columns line up.
+  const width = `max(100%, ${columns.reduce((sum, c) => sum + leastWidth(c.width), 0)}px)`;
   return (
-    <div className="table" ref={scroller} role="grid" aria-label={props.label} aria-rowcount={rows.length} tabIndex={0} onKeyDown={walk}>
-      <div className="table-head" role="row" style={{ gridTemplateColumns: template }}>
+    <div
+      className="table"
+      ref={scroller}
+      role="grid"
+      aria-label={props.label}
+      aria-rowcount={rows.length}
+      tabIndex={0}
+      onKeyDown={walk}
+    >
+      <div className="table-head" role="row" style={{ gridTemplateColumns: template, width }}>
         {table.getHeaderGroups()[0]?.headers.map((header, i) => {
           const direction = header.column.getIsSorted();
           return (
@@ -124,7 +139,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
               data-changed={props.changed?.has(row.id) || undefined}
               aria-selected={row.id === selected}
               aria-rowindex={item.index + 1}
-              style={{ gridTemplateColumns: template, transform: `translateY(${item.start}px)`, height: ROW }}
+              style={{ gridTemplateColumns: template, width, transform: `translateY(${item.start}px)`, height: ROW }}
               onClick={() => onSelect(row.original)}
             >
               {columns.map((c) => (

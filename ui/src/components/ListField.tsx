@@ -11,7 +11,7 @@ interface ListFieldProps {
   disabled?: boolean;
 }
 
-export function parseList(text: string): string[] {
+function parseList(text: string): string[] {
   return text
     .split(/[,\n]/)
     .map((item) => item.trim())

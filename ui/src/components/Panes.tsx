@@ -10,12 +10,27 @@ export interface Pane {
 }
 
 /** Panes side by side, or one above the other, whose sizes are remembered. */
-export function Panes({ id, panes, orientation = "horizontal" }: { id: string; panes: Pane[]; orientation?: "horizontal" | "vertical" }) {
-  const panelIds = panes.map((p) => p.id);
-  const { defaultLayout, onLayoutChanged } = useDefaultLayout({ id: `toolplan.${id}`, panelIds, storage: localStorage, onlySaveAfterUserInteractions: true });
+export function Panes({
+  id,
+  panes,
+  orientation = "horizontal",
+}: {
+  id: string;
+  panes: Pane[];
+  orientation?: "horizontal" | "vertical";
+}) {
+  // The library also puts these ids into the page as `data-testid`, where plain names would collide with the contents'.
+  const idOf = (pane: Pane) => `pane-${pane.id}`;
+  const panelIds = panes.map(idOf);
+  const { defaultLayout, onLayoutChanged } = useDefaultLayout({
+    id: `toolplan.${id}`,
+    panelIds,
+    storage: localStorage,
+    onlySaveAfterUserInteractions: true,
+  });
   return (
     <Group
-      id={id}
+      id={`panes-${id}`}
       orientation={orientation}
       defaultLayout={defaultLayout}
       onLayoutChanged={onLayoutChanged}
@@ -25,7 +40,7 @@ export function Panes({ id, panes, orientation = "horizontal" }: { id: string; p
         ...(i > 0 ? [<Separator key={`separator-${pane.id}`} className="pane-separator" />] : []),
         <Panel
           key={pane.id}
-          id={pane.id}
+          id={idOf(pane)}
           className="pane"
           defaultSize={pane.size}
           minSize={pane.min ?? 120}

@@ -1,4 +1,13 @@
-import { CircleCheck, CircleDashed, CircleDot, CircleMinus, CircleSlash, CircleX, Clock, LoaderCircle } from "lucide-react";
+import {
+  CircleCheck,
+  CircleDashed,
+  CircleDot,
+  CircleMinus,
+  CircleSlash,
+  CircleX,
+  Clock,
+  LoaderCircle,
+} from "lucide-react";
 import type { StepStatus } from "../ipc/client";
 import { STATUS } from "../lib/words";
 

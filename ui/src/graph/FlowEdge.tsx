@@ -2,7 +2,10 @@ import { BaseEdge, EdgeLabelRenderer, getBezierPath, type Edge, type EdgeProps }
 import { memo, useState } from "react";
 import type { GraphEdge } from "../ipc/client";
 
-export type FlowEdgeData = Edge<{ kind: GraphEdge["kind"]; label: string; critical: boolean; touched: boolean }, "flow">;
+export type FlowEdgeData = Edge<
+  { kind: GraphEdge["kind"]; label: string; critical: boolean; touched: boolean },
+  "flow"
+>;
 
 /** Data edges tell on hover, or when one of their ends is selected, what flows along them. */
 export const FlowEdge = memo(function FlowEdge(props: EdgeProps<FlowEdgeData>) {
@@ -14,11 +17,19 @@ export const FlowEdge = memo(function FlowEdge(props: EdgeProps<FlowEdgeData>) {
   return (
     <>
       <g onMouseEnter={() => setHovered(true)} onMouseLeave={() => setHovered(false)}>
-        <BaseEdge id={id} path={path} interactionWidth={16} className={className.filter(Boolean).join(" ")} markerEnd={props.markerEnd} />
+        <BaseEdge
+          id={id}
+          path={path}
+          interactionWidth={16}
+          className={className.filter(Boolean).join(" ")}
+          markerEnd={props.markerEnd}
+        />
       </g>
       {label !== "" && (hovered || touched) && (
         <EdgeLabelRenderer>
-          <div className="edge-label" style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}>{label}</div>
+          <div className="edge-label" style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}>
+            {label}
+          </div>
         </EdgeLabelRenderer>
       )}
     </>

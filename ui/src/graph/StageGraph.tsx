@@ -2,14 +2,25 @@
  * The one picture of a plan: stages as columns, steps as cards, and what flows between them. It knows no feature; what
  * a step looks like at an instant comes in as data, so the live run, the replay and the plain plan share it.
  */
-import { Background, Controls, MarkerType, MiniMap, ReactFlow, ReactFlowProvider, useReactFlow, useStore } from "@xyflow/react";
+import {
+  Background,
+  Controls,
+  MarkerType,
+  MiniMap,
+  ReactFlow,
+  ReactFlowProvider,
+  useReactFlow,
+  useStore,
+} from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
-import { useCallback, useEffect, useMemo } from "react";
+import { useCallback, useEffect, useMemo, useRef } from "react";
 import type { GraphView } from "../ipc/client";
 import type { StepLook } from "../lib/steps";
 import { FlowEdge, type FlowEdgeData } from "./FlowEdge";
-import { CARD, headerPosition } from "./layout";
+import { CARD, headerPosition, type Positions } from "./layout";
+import { mergedEdges } from "./mergedEdges";
 import { neighbour } from "./neighbour";
+import { reuseNodes } from "./reuseNodes";
 import { StageHeader, type StageNode } from "./StageHeader";
 import { StepCard, type StepNode } from "./StepCard";
 import { useLayout } from "./useLayout";
@@ -19,6 +30,8 @@ import "./graph.css";
 const MANY = 300;
 /** Below this zoom text is unreadable and is left out; colours stay. */
 const FAR = 0.42;
+
+const FIT = { padding: 0.07, maxZoom: 1, duration: 0 };
 
 const nodeTypes = { step: StepCard, stage: StageHeader };
 const edgeTypes = { flow: FlowEdge };
@@ -59,6 +72,7 @@ function Canvas({ graph, looks, criticalPath, selected, changed, onSelect }: Sta
     [graph, positions, onSelect],
   );
 
+  const drawn = useRef<(StepNode | StageNode)[]>([]);
   const nodes = useMemo(() => {
     const headers = graph.stages.map((stage): StageNode => ({
       id: `stage:${stage.number}`,
@@ -73,34 +87,56 @@ function Canvas({ graph, looks, criticalPath, selected, changed, onSelect }: Sta
     const cards = graph.steps.flatMap((step): StepNode[] => {
       const position = positions[step.id];
       if (!position) return [];
-      const data = { step, look: looks[step.id], chosen: step.id === selected, changed: changed.has(step.id), onSelect, onMove: move };
+      const data = {
+        step,
+        look: looks[step.id],
+        chosen: step.id === selected,
+        changed: changed.has(step.id),
+        onSelect,
+        onMove: move,
+      };
       return [{ id: step.id, type: "step", position, data, ...CARD }];
     });
-    return [...headers, ...cards];
+    drawn.current = reuseNodes(drawn.current, [...headers, ...cards]);
+    return drawn.current;
   }, [graph, positions, looks, selected, changed, onSelect, move]);
 
   const edges = useMemo(() => {
     const next = new Map(criticalPath.slice(1).map((id, i) => [criticalPath[i]!, id]));
-    return graph.edges
-      .filter((e) => !e.implied)
-      .map((e, i): FlowEdgeData => ({
-        id: `${i}:${e.from}→${e.to}`,
-        type: "flow",
-        source: e.from,
-        target: e.to,
-        focusable: false,
-        markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: "var(--edge)" },
-        data: { kind: e.kind, label: e.label, critical: next.get(e.from) === e.to, touched: e.from === selected || e.to === selected },
-      }));
+    return mergedEdges(graph.edges).map((e): FlowEdgeData => ({
+      id: `${e.from}→${e.to}`,
+      type: "flow",
+      source: e.from,
+      target: e.to,
+      focusable: false,
+      markerEnd: {
+        type: MarkerType.ArrowClosed,
+        width: 14,
+        height: 14,
+        markerUnits: "userSpaceOnUse",
+        color: "var(--edge)",
+      },
+      data: {
+        kind: e.kind,
+        label: e.label,
+        critical: next.get(e.from) === e.to,
+        touched: e.from === selected || e.to === selected,
+      },
+    }));
   }, [graph, criticalPath, selected]);
 
-  const laidOut = Object.keys(positions).join("\n");
+  // A new layout is fitted into the pane, and so is the old one when the pane's size changes, unless the person has
+  // moved the picture to where they want it.
+  const fitted = useRef<Positions>(positions);
+  const moved = useRef(false);
   useEffect(() => {
-    if (laidOut === "") return;
+    if (Object.keys(positions).length === 0 || (moved.current && fitted.current === positions)) return;
+    fitted.current = positions;
+    moved.current = false;
     // The nodes of a new layout are measured in the next frame; before that there is nothing to fit.
-    const frame = requestAnimationFrame(() => void fitView({ padding: 0.12, maxZoom: 1, duration: 0 }));
+    const frame = requestAnimationFrame(() => void fitView(FIT));
     return () => cancelAnimationFrame(frame);
-  }, [laidOut, size, fitView]);
+  }, [positions, size, fitView]);
 
   const many = graph.steps.length > MANY;
   return (
@@ -116,6 +152,8 @@ function Canvas({ graph, looks, criticalPath, selected, changed, onSelect }: Sta
         elementsSelectable={false}
         onlyRenderVisibleElements={many}
         onPaneClick={() => onSelect(null)}
+        // Moves by the program come without an event.
+        onMoveStart={(event) => (moved.current ||= event !== null)}
         minZoom={0.03}
         maxZoom={1.6}
         proOptions={{ hideAttribution: true }}
@@ -123,7 +161,7 @@ function Canvas({ graph, looks, criticalPath, selected, changed, onSelect }: Sta
         deleteKeyCode={null}
       >
         <Background gap={24} size={1} color="var(--grid)" />
-        <Controls showInteractive={false} />
+        <Controls showInteractive={false} fitViewOptions={FIT} onFitView={() => (moved.current = false)} />
         {!many && graph.steps.length > 12 && <MiniMap pannable zoomable nodeColor="var(--edge)" />}
       </ReactFlow>
     </div>

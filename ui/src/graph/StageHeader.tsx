@@ -5,7 +5,7 @@ import { counted, duration, UNKNOWN } from "../lib/format";
 
 export type StageNode = Node<{ stage: StageView }, "stage">;
 
-export function stageTitle(stage: StageView): string {
+function stageTitle(stage: StageView): string {
   const bound = stage.bound_ms === null ? UNKNOWN : `≤ ${duration(stage.bound_ms)}`;
   return `Stage ${stage.number} · ${counted(stage.steps.length, "step")} · ${bound}`;
 }

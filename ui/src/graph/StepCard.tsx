@@ -3,7 +3,7 @@ import { CornerDownRight, RotateCw, TriangleAlert } from "lucide-react";
 import { memo, type KeyboardEvent } from "react";
 import { StatusIcon } from "../components/Status";
 import type { GraphStep } from "../ipc/client";
-import { duration } from "../lib/format";
+import { duration, expected } from "../lib/format";
 import type { StepLook } from "../lib/steps";
 import { OUTCOME, STATUS } from "../lib/words";
 
@@ -23,7 +23,7 @@ const ARROWS = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"];
 
 export const StepCard = memo(function StepCard({ data }: NodeProps<StepNode>) {
   const { step, look, chosen, changed, onSelect, onMove } = data;
-  const time = look?.elapsed_ms != null ? duration(look.elapsed_ms) : step.expected_ms === null ? "" : `≈ ${duration(step.expected_ms)}`;
+  const time = look?.elapsed_ms != null ? duration(look.elapsed_ms) : expected(step.expected_ms);
   const move = (event: KeyboardEvent) => {
     if (!ARROWS.includes(event.key)) return;
     event.preventDefault();
@@ -50,9 +50,21 @@ export const StepCard = memo(function StepCard({ data }: NodeProps<StepNode>) {
       >
         <span className="step-top">
           <span className="step-tool">{step.tool}</span>
-          {step.mark === "added" && <span className="mark mark-added" title="Added by a rule">{OUTCOME.added}</span>}
-          {step.mark === "dropped" && <span className="mark mark-dropped" title="Audit: the guard would have dropped it">audit</span>}
-          {step.mark === "rewritten" && <span className="mark mark-rewritten" title="The guard rewrote its arguments">rewritten</span>}
+          {step.mark === "added" && (
+            <span className="mark mark-added" title="Added by a rule">
+              {OUTCOME.added}
+            </span>
+          )}
+          {step.mark === "dropped" && (
+            <span className="mark mark-dropped" title="Audit: the guard would have dropped it">
+              audit
+            </span>
+          )}
+          {step.mark === "rewritten" && (
+            <span className="mark mark-rewritten" title="The guard rewrote its arguments">
+              rewritten
+            </span>
+          )}
           <span data-testid={`step-status-${step.id}`} data-status={look?.status ?? "planned"} className="step-status">
             {look ? <StatusIcon status={look.status} /> : null}
           </span>
@@ -60,13 +72,21 @@ export const StepCard = memo(function StepCard({ data }: NodeProps<StepNode>) {
         <span className="step-argument">{step.key_argument}</span>
         <span className="step-bottom">
           {step.critical && (
-            <span className="mark" title="Critical: its failure stops the run"><TriangleAlert size={11} /> critical</span>
+            <span className="mark" title="Critical: its failure stops the run">
+              <TriangleAlert size={11} /> critical
+            </span>
           )}
           {look !== undefined && look.retries > 0 && (
-            <span className="mark mark-rewritten" title={`Retried ${look.retries} times`}><RotateCw size={11} /> ×{look.retries}</span>
+            <span className="mark mark-rewritten" title={`Retried ${look.retries} times`}>
+              <RotateCw size={11} /> ×{look.retries}
+            </span>
           )}
           {step.fallback !== null && (
-            <span className="mark mark-fallback" data-active={look?.fallback != null || undefined} title={`Falls back to ${step.fallback}`}>
+            <span
+              className="mark mark-fallback"
+              data-active={look?.fallback != null || undefined}
+              title={`Falls back to ${step.fallback}`}
+            >
               <CornerDownRight size={11} /> {step.fallback}
             </span>
           )}

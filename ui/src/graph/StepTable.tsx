@@ -4,7 +4,7 @@ import { DataTable, type Column } from "../components/DataTable";
 import { ClassificationBadge } from "../components/Badges";
 import { StatusIcon } from "../components/Status";
 import type { GraphStep, GraphView } from "../ipc/client";
-import { duration } from "../lib/format";
+import { duration, expected } from "../lib/format";
 import type { StepLook } from "../lib/steps";
 import { STATUS } from "../lib/words";
 
@@ -36,14 +36,20 @@ const columns: Column<Row>[] = [
     ),
     width: "104px",
   },
-  { id: "class", header: "Class", value: (r) => r.classification, cell: (r) => <ClassificationBadge of={r.classification} />, width: "112px" },
+  {
+    id: "class",
+    header: "Class",
+    value: (r) => r.classification,
+    cell: (r) => <ClassificationBadge of={r.classification} />,
+    width: "112px",
+  },
   { id: "argument", header: "Argument", value: (r) => r.key_argument, width: "minmax(140px, 2fr)", mono: true },
   { id: "after", header: "After", value: (r) => r.after, width: "minmax(80px, 1fr)", mono: true },
   {
     id: "time",
     header: "Time",
     value: (r) => r.look?.elapsed_ms ?? r.expected_ms ?? -1,
-    cell: (r) => (r.look?.elapsed_ms != null ? duration(r.look.elapsed_ms) : r.expected_ms === null ? "unknown" : `≈ ${duration(r.expected_ms)}`),
+    cell: (r) => (r.look?.elapsed_ms != null ? duration(r.look.elapsed_ms) : expected(r.expected_ms)),
     width: "80px",
     numeric: true,
   },
@@ -56,7 +62,10 @@ export function StepTable({ graph, looks, selected, changed, onSelect }: StepTab
         .sort((a, b) => a.stage - b.stage)
         .map((step): Row => ({
           ...step,
-          after: graph.edges.filter((e) => e.to === step.id && !e.implied).map((e) => e.from).join(", "),
+          after: graph.edges
+            .filter((e) => e.to === step.id && !e.implied)
+            .map((e) => e.from)
+            .join(", "),
           look: looks[step.id],
         })),
     [graph, looks],

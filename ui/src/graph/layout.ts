@@ -5,7 +5,7 @@
 import { Graph, layout as dagreLayout } from "@dagrejs/dagre";
 
 export const CARD = { width: 220, height: 64 } as const;
-const COLUMN = CARD.width + 76;
+const COLUMN = CARD.width + 60;
 const ROW_GAP = 20;
 
 export interface LayoutStep {

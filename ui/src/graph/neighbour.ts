@@ -7,7 +7,11 @@ export function neighbour(graph: GraphView, positions: Positions, from: string, 
   const at = positions[from];
   if (!here || !at) return null;
   const y = (id: string) => positions[id]?.y ?? 0;
-  const column = (stage: number) => graph.steps.filter((s) => s.stage === stage).map((s) => s.id).sort((a, b) => y(a) - y(b));
+  const column = (stage: number) =>
+    graph.steps
+      .filter((s) => s.stage === stage)
+      .map((s) => s.id)
+      .sort((a, b) => y(a) - y(b));
   if (key === "ArrowUp" || key === "ArrowDown") {
     const ids = column(here.stage);
     return ids[ids.indexOf(from) + (key === "ArrowDown" ? 1 : -1)] ?? null;

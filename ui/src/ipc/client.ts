@@ -22,7 +22,9 @@ type Full<T> = [B.Value] extends [T]
 type Commands = typeof commands;
 type FullAll<Args> = { [K in keyof Args]: Full<Args[K]> };
 type AnswerOf<R> = R extends { status: "ok"; data: infer Data } ? Full<Data> : never;
-type Command<F> = F extends (...args: infer Args) => Promise<infer R> ? (...args: FullAll<Args>) => Promise<AnswerOf<R>> : never;
+type Command<F> = F extends (...args: infer Args) => Promise<infer R>
+  ? (...args: FullAll<Args>) => Promise<AnswerOf<R>>
+  : never;
 
 export type RunAdvanced = Full<B.RunAdvanced>;
 
@@ -88,7 +90,9 @@ function tauriHost(): Host {
 const insideTauri = typeof window !== "undefined" && "__TAURI_INTERNALS__" in window;
 
 /** Loaded on first use, so that the desktop window never fetches the fake's data. */
-const host: Promise<Host> = insideTauri ? Promise.resolve(tauriHost()) : import("./fake").then((fake) => fake.createHost());
+const host: Promise<Host> = insideTauri
+  ? Promise.resolve(tauriHost())
+  : import("./fake").then((fake) => fake.createHost());
 
 /** Calls go through this object, so that a test or the fake can stand in without the callers knowing. */
 export const client = new Proxy({} as Host, {
@@ -117,7 +121,6 @@ export type GraphStep = Full<B.GraphStep>;
 export type GraphView = Full<B.GraphView>;
 export type GuardedCall = Full<B.GuardedCall>;
 export type GuardReport = Full<B.GuardReport>;
-export type Mention = Full<B.Mention>;
 export type Needs = Full<B.Needs>;
 export type Outcome = B.Outcome;
 export type Planner = B.Planner;

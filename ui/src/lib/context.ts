@@ -1,4 +1,4 @@
-import type { Request, SampleQuery } from "../ipc/client";
+import type { ExecutionState, Request, SampleQuery } from "../ipc/client";
 import { usePlanning } from "./planning";
 import { useWindow } from "./store";
 
@@ -7,6 +7,11 @@ export function changeContext(change: Partial<Request>) {
   const { setDraft } = useWindow.getState();
   setDraft(change);
   if (usePlanning.getState().view) planDraft();
+}
+
+/** The state that a request's answers were made in: ACTION needs an intent, and counts as REASONING without one. */
+export function countsAs({ state, intent }: Request): ExecutionState {
+  return state === "ACTION" && intent.trim() === "" ? "REASONING" : state;
 }
 
 export function planDraft() {

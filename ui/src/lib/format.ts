@@ -22,6 +22,11 @@ export function duration(ms: number | null): string {
   return `${minutes} min ${Math.round((ms % 60_000) / 1000)} s`;
 }
 
+/** A duration that is only expected. */
+export function expected(ms: number | null): string {
+  return ms === null ? UNKNOWN : `≈ ${duration(ms)}`;
+}
+
 /** How much smaller `part` is than `full`: `−72 %`. */
 export function reduction(part: number, full: number): string {
   if (full === 0) return "0 %";
@@ -33,8 +38,19 @@ export function percent(ratio: number | null): string {
   return ratio === null ? UNKNOWN : `${Math.round(ratio * 100)} %`;
 }
 
-const day = new Intl.DateTimeFormat("en-GB", { day: "2-digit", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 });
+const day = new Intl.DateTimeFormat("en-GB", {
+  day: "2-digit",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
+const clock = new Intl.DateTimeFormat("en-GB", {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  fractionalSecondDigits: 3,
+});
 
 export const moment = (ms: number): string => day.format(ms);
 export const timeOfDay = (ms: number): string => clock.format(ms);

@@ -40,7 +40,8 @@ function lossIn(text: string): string | null {
       if (key !== null && keys?.has(key)) return `The key ${JSON.stringify(key)} occurs twice`;
       if (key !== null) keys?.add(key);
     } else if (token.startsWith('"')) key = JSON.parse(token) as string;
-    else if (token !== "," && !survives(token)) return `The number ${token} has more digits than can be kept; write it as a string`;
+    else if (token !== "," && !survives(token))
+      return `The number ${token} has more digits than can be kept; write it as a string`;
   }
   return null;
 }
@@ -57,5 +58,8 @@ export function sameJson(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const left = Object.entries(a);
   const right = b as Record<string, unknown>;
-  return left.length === Object.keys(right).length && left.every(([k, v]) => Object.hasOwn(right, k) && sameJson(v, right[k]));
+  return (
+    left.length === Object.keys(right).length &&
+    left.every(([k, v]) => Object.hasOwn(right, k) && sameJson(v, right[k]))
+  );
 }

@@ -1,18 +1,25 @@
 /** What the window asks Rust, as query options: one place per question, so that panels share answers. */
 import { keepPreviousData, QueryClient, queryOptions } from "@tanstack/react-query";
-import { client, type ExecutionState, type Request } from "../ipc/client";
+import { client, type ExecutionState, type Request, type RunAdvanced, type RunState } from "../ipc/client";
 
 export const queryClient = new QueryClient({
   // Rust is next door: a retry would only delay the message, and focus says nothing about freshness.
-  defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false, staleTime: Infinity, networkMode: "always" }, mutations: { networkMode: "always" } },
+  defaultOptions: {
+    queries: { retry: false, refetchOnWindowFocus: false, staleTime: Infinity, networkMode: "always" },
+    mutations: { networkMode: "always" },
+  },
 });
 
 export const infoQuery = queryOptions({ queryKey: ["info"], queryFn: () => client.info() });
+
+/** Every planning brings answers of its own; a catalog of many thousand rows is not kept for the old ones. */
+const KEPT_MS = 20_000;
 
 export const catalogQuery = (request: Request, plan: number | null) =>
   queryOptions({
     queryKey: ["catalog", plan, request],
     queryFn: () => client.catalog(request, plan),
+    gcTime: KEPT_MS,
     placeholderData: keepPreviousData,
   });
 
@@ -20,25 +27,42 @@ export const stateCatalogQuery = (request: Request, state: ExecutionState) => ca
 
 export const toolQuery = (name: string, request: Request, plan: number | null) =>
   queryOptions({
-    queryKey: ["tool", name, plan, request],
+    queryKey: ["tool", plan, name, request],
     queryFn: () => client.tool(name, request, plan),
+    gcTime: KEPT_MS,
     // Between two plannings the same tool stays on screen; another tool's data must not.
     placeholderData: (previous) => (previous?.spec.name === name ? previous : undefined),
   });
 
 export const runsQuery = queryOptions({ queryKey: ["runs"], queryFn: () => client.runs() });
 
-export const runQuery = (run: number) =>
-  queryOptions({ queryKey: ["run", run], queryFn: () => client.openRun(run) });
+export const runQuery = (run: number) => queryOptions({ queryKey: ["run", run], queryFn: () => client.openRun(run) });
 
 /** The newest state of a run: first from its journal, then from the events that tell of its progress. */
 export const liveQuery = (run: number) =>
-  queryOptions({ queryKey: ["live", run], queryFn: async () => (await client.openRun(run)).state });
+  queryOptions({
+    queryKey: ["live", run],
+    queryFn: async () => {
+      const { state } = await openedRun(run);
+      return newer(queryClient.getQueryData<RunState>(["live", run]), state);
+    },
+  });
+
+/** Reads the journal once for the panels that want it at the same moment. */
+const openedRun = (run: number) => queryClient.fetchQuery({ ...runQuery(run), staleTime: 0 });
+
+/** Takes in what an event tells. Events and answers may overtake one another; the later state wins. */
+export function runAdvanced({ run, state }: RunAdvanced) {
+  queryClient.setQueryData<RunState>(["live", run], (known) => newer(known, state));
+}
+
+function newer(known: RunState | undefined, told: RunState): RunState {
+  return known && known.seq > told.seq ? known : told;
+}
 
 export const runAtQuery = (run: number, seq: number) =>
-  queryOptions({ queryKey: ["run-at", run, seq], queryFn: () => client.runAt(run, seq), placeholderData: keepPreviousData });
-
-/** After an edit of the catalog or the settings, whatever was asked about them is asked again. */
-export async function catalogChanged() {
-  await Promise.all(["info", "catalog", "tool"].map((key) => queryClient.invalidateQueries({ queryKey: [key] })));
-}
+  queryOptions({
+    queryKey: ["run-at", run, seq],
+    queryFn: () => client.runAt(run, seq),
+    placeholderData: keepPreviousData,
+  });

@@ -27,7 +27,8 @@ export function useLiveRun(): RunState | null {
 export function blockedBecause(view: PlanView | null, run: RunState | null): string | null {
   if (!view) return "Plan a query first";
   const { findings } = view.planning;
-  if (findings.length > 0) return `The plan has ${findings.length === 1 ? "a finding" : `${findings.length} findings`}: ${findings[0]!.message}`;
+  if (findings.length > 0)
+    return `The plan has ${findings.length === 1 ? "a finding" : `${findings.length} findings`}: ${findings[0]!.message}`;
   if (view.graph.steps.length === 0) return "The plan has no steps";
   if (run && run.outcome === null) return "It is running";
   return null;
@@ -35,7 +36,9 @@ export function blockedBecause(view: PlanView | null, run: RunState | null): str
 
 function currentRun(): RunState | null {
   const { live } = useWindow.getState();
-  return live && live.plan === usePlanning.getState().view?.id ? (queryClient.getQueryData<RunState>(["live", live.run]) ?? null) : null;
+  return live && live.plan === usePlanning.getState().view?.id
+    ? (queryClient.getQueryData<RunState>(["live", live.run]) ?? null)
+    : null;
 }
 
 export const useRunning = create<RunningState>()((set, get) => ({

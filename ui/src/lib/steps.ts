@@ -10,7 +10,7 @@ export interface StepLook {
   fallback: string | null;
 }
 
-export function lookOf(step: StepState): StepLook {
+function lookOf(step: StepState): StepLook {
   const first = step.attempts[0];
   return {
     status: step.status,

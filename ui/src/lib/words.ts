@@ -1,5 +1,5 @@
 /** The domain's words as they stand on screen. One per thing, the same in every panel. */
-import type { Change, Gate, Outcome, Planner, ReplyPath, RunOutcome, StepStatus } from "../ipc/client";
+import type { Change, Gate, Outcome, ReplyPath, RunOutcome, StepStatus } from "../ipc/client";
 
 export const OUTCOME: Record<Outcome, string> = {
   kept: "Kept",
@@ -35,8 +35,6 @@ export const PATH: Record<ReplyPath, string> = {
   fallback: "Fallback to the offline planner",
   offline: "Offline planner",
 };
-
-export const PLANNER: Record<Planner, string> = { offline: "offline", model: "model", recorded: "recorded reply" };
 
 export const STATUS: Record<StepStatus, string> = {
   pending: "Pending",

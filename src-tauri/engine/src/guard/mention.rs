@@ -33,7 +33,11 @@ pub fn mentions(text: &str, names: &[&str]) -> Vec<Mention> {
         let carried = carried && !ENOUGH_AFTER.is_match(&text[range.end..next]);
         let negated = carried
             || declined_before(&text[previous.unwrap_or(0)..range.start])
-            || DECLINED_AFTER.is_match(&text[range.end..next]);
+            || if next == text.len() {
+                declined_after(&format!("{}.", &text[range.end..]))
+            } else {
+                declined_after(&text[range.end..next])
+            };
         mentions.push(Mention {
             tool: tool.clone(),
             span: Span::of(text, range.clone()),
@@ -168,7 +172,7 @@ const FILLER: &str = r"(?:[\s`'\x22*(]|(?:use|using|call|calling|invoke|invoking
 
 static REFUSAL: LazyLock<Regex> = LazyLock::new(|| {
     compiled(&format!(
-        r"(?i)\b(do(?:es)?\s*n[o'’]t|do\s+not|don[’']?t|won[’']?t|will\s+not|wouldn[’']?t|would\s+not|shouldn[’']?t|should\s+not|shall\s+not|mustn[’']?t|must\s+not|cannot|can[’']?t|can\s+not|needn[’']?t|need\s+not|not\s+going\s+to|no\s+need\s+(?:to|for)|no\s+reason\s+to|unnecessary\s+to|not\s+necessary\s+to|neither|nor|never|not|avoid(?:ing)?|skip(?:ping)?|without|instead\s+of|rather\s+than|refrain\s+from|exclud(?:e|ing)|except(?:\s+for)?|ignor(?:e|ing)|disabl(?:e|ing)|forbid(?:s|den)?|reject(?:ing)?|stop)\b{FILLER}$"
+        r"(?i)\b(do(?:es)?\s*n[o'’]t|do\s+not|don[’']?t|won[’']?t|will\s+not|wouldn[’']?t|would\s+not|shouldn[’']?t|should\s+not|shall\s+not|mustn[’']?t|must\s+not|cannot|can[’']?t|can\s+not|needn[’']?t|need\s+not|not\s+going\s+to|no\s+need\s+(?:to|for)|no\s+reason\s+to|unnecessary\s+to|not\s+necessary\s+to|neither|nor|never|not|no|avoid(?:ing)?|skip(?:ping)?|without|instead\s+of|rather\s+than|refrain\s+from|exclud(?:e|ing)|except(?:\s+for)?|ignor(?:e|ing)|disabl(?:e|ing)|forbid(?:s|den)?|reject(?:ing)?|stop)\b{FILLER}$"
     ))
 });
 
@@ -176,6 +180,10 @@ static REFUSAL_ZH: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(不要|不用|不必|不需要|不需|无需|无须|毋须|勿|禁止|避免|不应该?|不能|不可以?|不得|不会|不想|不打算|没必要|没有必要|而不是|而非|不再|跳过|排除|停止|不建议|不适合|不考虑|拒绝|别)(?:再|去|来|使用|调用|用|执行|运行|选择|选用|采用|考虑|通过|任何|工具|函数|的|对|到|了|[\s`'\x22“”「」『』])*$",
     )
+});
+
+static NOT_USED_ZH: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(r"[暂先]?不(?:再)?(?:使用|调用|用|选用|选择|采用|执行|运行|通过|走)[\s`'\x22“”「」『』]*$")
 });
 
 /// After the name: "is not needed", "isn't applicable", "? no", 不需要.
@@ -187,7 +195,7 @@ static DECLINED_AFTER: LazyLock<Regex> = LazyLock::new(|| {
           | \s+(?:is|are|was|were)n[’']?t\b
           | \s+(?:should|must|shall|will|would|can|could|does|do|need)\s*(?:not|n[’']t)\b
           | \s+(?:cannot|can[’']?t|won[’']?t)\b
-          | \s*(?:[:?,，：？-]|\s-)\s*(?:no|nope|not\s+(?:needed|necessary|required|applicable|useful|relevant|here|this))\b
+          | \s*(?:[:?,，：？-]|\s-)\s*(?:(?:no|nope)\s*[.,;:!?)<\n。，；！）]|not\s+(?:needed|necessary|required|applicable|useful|relevant|here|this)\b)
           | \s*\(\s*(?:no|not)\s
           | [^。，；！？,.;!?\n]{0,8}?(?:不需要|不需|不必|不用|不适用|没必要|没有必要|不可用|不合适|不相关|无关|不应|不能|不要|不行|无法|多余|禁用)
         )",
@@ -224,8 +232,12 @@ fn declined_before(lead: &str) -> bool {
         let refusal = word.as_str().to_lowercase();
         // "why not X", "cannot do without X", "if not X": no refusals.
         let asks = refusal == "not" && (before.ends_with("why") || before.ends_with("if") || before.ends_with("or"));
-        let doubled = refusal == "without" && NEGATIVE.is_match(&before);
+        let doubled = DOUBLES.is_match(&refusal) && NEGATIVE.is_match(&before);
         return !asks && !doubled;
+    }
+    if let Some(found) = NOT_USED_ZH.find(clause) {
+        // "Why not use X": a suggestion.
+        return !clause[..found.start()].ends_with(['何', '么', '妨']);
     }
     if let Some(found) = REFUSAL_ZH.captures(clause) {
         let word = found.get(1).expect("the pattern has the group");
@@ -237,8 +249,20 @@ fn declined_before(lead: &str) -> bool {
     false
 }
 
+/// Whether what follows a mention refuses it: "is not needed", but not "is not only useful".
+fn declined_after(rest: &str) -> bool {
+    DECLINED_AFTER.find(rest).is_some_and(|m| {
+        let next = rest[m.end()..].trim_start().to_lowercase();
+        !["only", "just", "merely", "仅", "只"].iter().any(|word| next.starts_with(word))
+    })
+}
+
+/// Refusals that a "not" before them turns round: "cannot do without", "should not skip".
+static DOUBLES: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r"^(?:without|skip|avoid|ignor|exclud|reject|disabl|refrain|stop)"));
+
 static NEGATIVE: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r"(?i)\b(?:not|cannot|can[’']?t|n[’']t|never|impossible)\b"));
+    LazyLock::new(|| compiled(r"(?i)(?:\b(?:not|cannot|never|impossible)|n[’']t)(?:\s+\w+){0,3}$"));
 
 #[cfg(test)]
 mod tests {
@@ -300,6 +324,8 @@ mod tests {
                 "vector_search instead of web_fetch",
                 "无需调用jira_fetch，vector_search即可",
                 "Skip jira_fetch, vector_search is enough",
+                "I should not skip jira_fetch; web_fetch is not only useful but required",
+                "only vector_search, no jira_fetch; 暂不使用web_fetch，何不使用read_file",
             ],
             expect![[r#"
                 Do not use web_fetch. vector_search suffices => !web_fetch vector_search
@@ -313,7 +339,9 @@ mod tests {
                 We cannot answer without jira_fetch => jira_fetch
                 vector_search instead of web_fetch => vector_search !web_fetch
                 无需调用jira_fetch，vector_search即可 => !jira_fetch vector_search
-                Skip jira_fetch, vector_search is enough => !jira_fetch vector_search"#]],
+                Skip jira_fetch, vector_search is enough => !jira_fetch vector_search
+                I should not skip jira_fetch; web_fetch is not only useful but required => jira_fetch web_fetch
+                only vector_search, no jira_fetch; 暂不使用web_fetch，何不使用read_file => vector_search !jira_fetch !web_fetch read_file"#]],
         );
     }
 

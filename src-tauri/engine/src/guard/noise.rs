@@ -15,7 +15,7 @@ pub const NOISE_PREFIXES: &[&str] = &[
     "RFC", "IEC", "IEEE", "ITU", "ECMA", "ES", "DIN", "BS", "JEP", "JSR", "PEP", "KIP", "PIP", "FLIP", "BIP", "EIP", "ERC",
     "SIP", "SPIP", "AIP", "FIP", "IEP", "HIP", "CIP", "TIP", "DSIP", "RIP", "SLIP", "GEP", "KEP", "CVE", "CWE", "CAPEC", "GHSA",
     "RHSA", "USN", "MSRC", "OWASP", "NIST", "FIPS", "SOC", "SOX", "PCI", "GDPR", "HIPAA", "ANSSI", "POSIX", "W3C", "WCAG",
-    "ASTM", "ASME", "MIL", "FAR", "CFR", "STD", "BCP", "PKCS", "FIDO", "ISBN", "ISSN", "DOI", "MISRA", "CMMI",
+    "ASTM", "EN", "ASME", "MIL", "FAR", "CFR", "STD", "BCP", "PKCS", "FIDO", "ISBN", "ISSN", "DOI", "MISRA", "CMMI",
     // Protocols and interfaces
     "HTTP", "HTTPS", "TLS", "SSL", "TCP", "UDP", "IPV", "IP", "IPSEC", "SSH", "FTP", "SFTP", "SMTP", "IMAP", "POP", "DNS", "LDAP",
     "SNMP", "OAUTH", "SAML", "OIDC", "JWT", "QUIC", "SPDY", "MQTT", "AMQP", "GRPC", "SOAP", "WS", "WSS", "BGP", "OSPF", "VLAN",
@@ -27,8 +27,8 @@ pub const NOISE_PREFIXES: &[&str] = &[
     "SQL", "CSV", "DVD", "CD", "BD", "VHS", "AAC", "FLAC", "OPUS", "WAV", "DTS", "AC", "EAC", "ID3", "ZIP", "LZ", "LZMA", "GZIP", "TAR",
     "DOCX", "EPUB", "PDFA", "DICOM", "HL", "FHIR", "EDI", "EAN", "UPC", "QR",
     // Languages, systems, products
-    "JAVA", "JDK", "JRE", "JVM", "J2EE", "PYTHON", "NODE", "NODEJS", "PHP", "RUBY", "PERL", "GO", "GOLANG", "RUST", "KOTLIN", "SWIFT",
-    "SCALA", "LUA", "CPP", "CXX", "GCC", "CLANG", "LLVM", "NET", "DOTNET", "ANGULAR", "REACT", "VUE", "LOG4J", "SPRING", "JUNIT",
+    "JAVA", "JDK", "JRE", "JVM", "J2EE", "PYTHON", "NODE", "NODEJS", "PHP", "RUBY", "PERL", "GOLANG", "RUST", "KOTLIN", "SWIFT",
+    "SCALA", "LUA", "CPP", "CXX", "GCC", "CLANG", "LLVM", "DOTNET", "ANGULAR", "REACT", "VUE", "LOG4J", "SPRING", "JUNIT",
     "ANDROID", "IOS", "IPADOS", "MACOS", "OSX", "OS", "LINUX", "UBUNTU", "DEBIAN", "FEDORA", "RHEL", "CENTOS", "SOLARIS", "AIX",
     "KERNEL", "MYSQL", "POSTGRES", "ORACLE", "REDIS", "EXCEL", "CHROME", "FIREFOX", "IE", "EDGE", "SAFARI",
     "GPT", "BERT", "LLAMA", "CLAUDE", "GEMINI", "MISTRAL", "QWEN", "DALL", "YOLO", "RESNET", "VGG", "T5", "GLM", "LLM", "PHI",
@@ -44,7 +44,7 @@ pub const NOISE_PREFIXES: &[&str] = &[
     "NGC", "PSR", "BMW", "AUDI", "MAZDA", "VW", "RAV", "SAE", "US", "HWY", "RTE", "M25",
     // Medicine, chemistry, biology
     "COVID", "SARS", "MERS", "COV", "HIV", "HPV", "HSV", "HBV", "HCV", "EBV", "H1N1", "H5N1", "TNF", "TP", "BRCA", "ICD",
-    "DSM", "PM", "CO", "CAS", "OMEGA", "VITAMIN", "HBA", "IGG", "IGM", "MRNA", "SNP", "CRISPR", "PD", "GLP", "PH",
+    "DSM", "CO", "CAS", "OMEGA", "VITAMIN", "HBA", "IGG", "IGM", "MRNA", "SNP", "CRISPR", "PD", "GLP", "PH",
     // Places in a text, ordinals, dates
     "PART", "PHASE", "STEP", "STAGE", "LEVEL", "TIER", "TYPE", "CLASS", "TOP", "FIGURE", "FIG", "TABLE", "CHAPTER", "SECTION",
     "PAGE", "LINE", "ROW", "COLUMN", "ROOM", "GATE", "DAY", "WEEK", "MONTH", "YEAR", "FY", "CY", "Q1", "Q2", "Q3", "Q4", "QTR", "VERSION",
@@ -53,7 +53,7 @@ pub const NOISE_PREFIXES: &[&str] = &[
     "UTC", "GMT", "CET", "EST", "PST", "CST", "IST", "JST", "BST", "CHAPTERS", "JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG",
     "SEP", "SEPT", "OCT", "NOV", "DEC", "MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN",
     // Measures, scores, forms and groups of nations
-    "AUC", "BLEU", "ROUGE", "TOEFL", "IELTS", "GMAT", "GRE", "HSK", "JLPT", "CEFR", "ELO", "DB", "RPM", "MPH", "KPH",
+    "AUC", "BLEU", "ROUGE", "TOEFL", "IELTS", "GMAT", "GRE", "HSK", "JLPT", "CEFR", "WD", "MH", "ELO", "RPM", "MPH", "KPH",
     "ARTICLE", "CLAUSE", "COP", "BRICS", "G7", "G20", "OPEC", "EU", "ASEAN",
     // Tracker words that are no project
     "PR", "PULL", "MR", "GH", "MINOR", "MAJOR", "PATCH",

@@ -135,9 +135,7 @@ fn left_edge(chars: &[Char], i: usize) -> bool {
     let Some(before) = i.checked_sub(1).map(|b| &chars[b]) else { return true };
     let glued = before.plain.is_ascii_alphanumeric() || before.plain == '_';
     let lookalike = !before.original.is_ascii() && before.original.is_uppercase();
-    let compound = before.plain == '-'
-        && i >= 2
-        && (chars[i - 2].plain.is_ascii_uppercase() || chars[i - 2].plain.is_ascii_digit());
+    let compound = before.plain == '-' && i >= 2 && chars[i - 2].plain.is_ascii_uppercase();
     !glued && !lookalike && !compound
 }
 
@@ -181,7 +179,10 @@ fn url_rest(rest: &str) -> usize {
     let mut open = vec![];
     let mut end = 0;
     for (at, c) in rest.char_indices() {
-        let ends = c.is_whitespace()
+        // `https://a,https://b` are two URLs; `https://archive/https://b` is one.
+        let another = matches!(c, ',' | ';') && SCHEME.find(&rest[at + 1..]).is_some_and(|m| m.start() == 0);
+        let ends = another
+            || c.is_whitespace()
             || c.is_control()
             || matches!(c, '"' | '\'' | '<' | '>' | '`' | '|' | '\\' | '{' | '}' | '^')
             || (!c.is_ascii() && (is_cjk(c) || !c.is_alphanumeric()));
@@ -416,14 +417,14 @@ mod tests {
             &[
                 "总结https://example.com的内容",
                 "see (https://en.wikipedia.org/wiki/Rust_(language)), or [x](https://b.example/y).",
-                "HTTP://A.example/x、https://b.example/y",
+                "HTTP://A.example/x、https://b.example/y,https://c.example;d",
                 "http:// nothing, example.com, xhttps://a.example",
                 "**https://a.example/b_c** &lt;https://c.example/?q=1&gt;",
             ],
             expect![[r#"
                 总结https://example.com的内容 => https://example.com
                 see (https://en.wikipedia.org/wiki/Rust_(language)), or [x](https://b.example/y). => https://en.wikipedia.org/wiki/Rust_(language) | https://b.example/y
-                HTTP://A.example/x、https://b.example/y => HTTP://A.example/x | https://b.example/y
+                HTTP://A.example/x、https://b.example/y,https://c.example;d => HTTP://A.example/x | https://b.example/y | https://c.example;d
                 http:// nothing, example.com, xhttps://a.example => 
                 **https://a.example/b_c** &lt;https://c.example/?q=1&gt; => https://a.example/b_c | https://c.example/?q=1"#]],
         );

@@ -7,8 +7,8 @@ import { DataTable, type Column } from "../../components/DataTable";
 import { Empty } from "../../components/Empty";
 import { ProblemNote } from "../../components/ProblemNote";
 import { Problem, type CatalogRow, type Outcome } from "../../ipc/client";
-import { counted } from "../../lib/format";
-import { useContextRequest, usePlanning } from "../../lib/planning";
+import { count, counted } from "../../lib/format";
+import { useContextRequest, useJustChanged } from "../../lib/planning";
 import { catalogQuery } from "../../lib/queries";
 import { useWindow } from "../../lib/store";
 import { GATE, OUTCOME } from "../../lib/words";
@@ -17,45 +17,62 @@ import { FACETS, facetCounts, filterRows, isFiltered, noFilter, toggleFacet, typ
 import "./catalog.css";
 
 const columns: Column<CatalogRow>[] = [
-  { id: "name", header: "Tool", value: (r) => r.name, title: (r) => r.title ?? r.name, width: "minmax(170px, 1.3fr)", mono: true },
-  { id: "group", header: "Group", value: (r) => r.group || "none", width: "84px" },
+  {
+    id: "name",
+    header: "Tool",
+    value: (r) => r.name,
+    title: (r) => r.title ?? r.name,
+    width: "minmax(164px, 1.2fr)",
+    mono: true,
+  },
   {
     id: "class",
     header: "Class",
     value: (r) => r.classification,
-    cell: (r) => (r.classification === "unclassified" ? <Classify tool={r.name} /> : <ClassificationBadge of={r.classification} />),
-    width: "196px",
+    cell: (r) =>
+      r.classification === "unclassified" ? <Classify tool={r.name} /> : <ClassificationBadge of={r.classification} />,
+    width: "180px",
   },
-  { id: "loading", header: "Loading", value: (r) => r.loading, width: "74px" },
-  { id: "tokens", header: "Tokens", value: (r) => r.tokens, width: "70px", numeric: true },
+  { id: "tokens", header: "Tokens", value: (r) => r.tokens, width: "62px", numeric: true },
   {
     id: "visible",
     header: "Visible",
     value: (r) => (r.visible ? 0 : 1),
     cell: (r) =>
       r.visible ? (
-        <span className="yes"><Check size={13} aria-hidden /> yes</span>
+        <span className="yes">
+          <Check size={13} aria-hidden /> yes
+        </span>
       ) : (
-        <span className="no"><EyeOff size={13} aria-hidden /> no</span>
+        <span className="no">
+          <EyeOff size={13} aria-hidden /> no
+        </span>
       ),
-    width: "68px",
+    width: "62px",
   },
-  { id: "outcome", header: "Outcome", value: (r) => OUTCOME[r.outcome], cell: (r) => <OutcomeBadge of={r.outcome} />, width: "104px" },
-  { id: "gate", header: "Ended at", value: (r) => GATE[r.gate], width: "96px" },
+  {
+    id: "outcome",
+    header: "Outcome",
+    value: (r) => OUTCOME[r.outcome],
+    cell: (r) => <OutcomeBadge of={r.outcome} />,
+    width: "104px",
+  },
+  { id: "gate", header: "Ended at", value: (r) => GATE[r.gate], width: "92px" },
   { id: "reason", header: "Why", value: (r) => r.reason, width: "minmax(180px, 2fr)" },
+  { id: "group", header: "Group", value: (r) => r.group || "none", width: "84px" },
+  { id: "loading", header: "Loading", value: (r) => r.loading, width: "74px" },
 ];
 
 export function CatalogView() {
   const { request, plan } = useContextRequest();
   const { data, error } = useQuery(catalogQuery(request, plan));
-  const changes = usePlanning((s) => s.view?.changes);
   const tool = useWindow((s) => s.tool);
   const set = useWindow((s) => s.set);
   const [filter, setFilter] = useState(noFilter);
   const box = useRef<HTMLInputElement>(null);
   const rows = useMemo(() => data ?? [], [data]);
   const shown = useMemo(() => filterRows(rows, filter), [rows, filter]);
-  const changed = useMemo(() => new Set(changes?.filter((c) => c.subject === "verdict").map((c) => c.name)), [changes]);
+  const changed = useJustChanged("verdict");
 
   useEffect(() => {
     const focus = (event: KeyboardEvent) => {
@@ -83,7 +100,9 @@ export function CatalogView() {
           onChange={(e) => setFilter({ ...filter, text: e.target.value })}
         />
         <span className="muted" data-testid="catalog-count">
-          {isFiltered(filter) ? `${shown.length} of ${counted(rows.length, "tool")}` : counted(rows.length, "tool")}
+          {isFiltered(filter)
+            ? `${count(shown.length)} of ${counted(rows.length, "tool")}`
+            : counted(rows.length, "tool")}
         </span>
         {isFiltered(filter) && (
           <button type="button" className="button small" onClick={() => setFilter(noFilter)}>
@@ -94,13 +113,23 @@ export function CatalogView() {
       </div>
       <div className="facets">
         {FACETS.map((facet) => (
-          <Facet key={facet} facet={facet} counts={facetCounts(rows, facet)} chosen={filter.facets[facet]} onToggle={(v) => setFilter(toggleFacet(filter, facet, v))} />
+          <Facet
+            key={facet}
+            facet={facet}
+            counts={facetCounts(rows, facet)}
+            chosen={filter.facets[facet]}
+            onToggle={(v) => setFilter(toggleFacet(filter, facet, v))}
+          />
         ))}
       </div>
       {error && <ProblemNote problem={Problem.from(error)} />}
       {data && shown.length === 0 ? (
         <Empty title={rows.length === 0 ? "The catalog is empty" : "No tool matches the filter"}>
-          <p>{rows.length === 0 ? "Open a workspace whose catalog file lists tools." : "Clear the filter or choose fewer facets."}</p>
+          <p>
+            {rows.length === 0
+              ? "Open a workspace whose catalog file lists tools."
+              : "Clear the filter or choose fewer facets."}
+          </p>
         </Empty>
       ) : (
         <DataTable
@@ -134,8 +163,15 @@ function Facet({ facet, counts, chosen, onToggle }: FacetProps) {
     <div className="facet" role="group" aria-label={facet}>
       <span className="muted">{facet}</span>
       {counts.slice(0, SHOWN_VALUES).map(([value, n]) => (
-        <button type="button" key={value} className="facet-chip" aria-pressed={chosen.includes(value)} data-testid={`facet-${facet}-${value}`} onClick={() => onToggle(value)}>
-          {word(value)} <span>{n}</span>
+        <button
+          type="button"
+          key={value}
+          className="facet-chip"
+          aria-pressed={chosen.includes(value)}
+          data-testid={`facet-${facet}-${value}`}
+          onClick={() => onToggle(value)}
+        >
+          {word(value)} <span>{count(n)}</span>
         </button>
       ))}
     </div>

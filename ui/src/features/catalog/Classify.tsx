@@ -4,8 +4,13 @@ import { useToolSave } from "./save";
 export function Classify({ tool }: { tool: string }) {
   const { edit, problem } = useToolSave(tool);
   return (
-    <span className="classify" title={problem ? `${problem.message}. ${problem.hint}` : "Unclassified counts as destructive"}>
-      <span className="badge" data-classification="unclassified">unclassified</span>
+    <span
+      className="classify"
+      title={problem ? `${problem.message}. ${problem.hint}` : "Unclassified counts as destructive"}
+    >
+      <span className="badge" data-classification="unclassified">
+        unclassified
+      </span>
       {(["SAFE", "DESTRUCTIVE"] as const).map((classification) => (
         <button
           type="button"

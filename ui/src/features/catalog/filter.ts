@@ -11,17 +11,21 @@ export interface CatalogFilter {
 export const FACETS: readonly FacetName[] = ["classification", "group", "outcome"];
 export const noFilter: CatalogFilter = { text: "", facets: { classification: [], group: [], outcome: [] } };
 
-export const isFiltered = (filter: CatalogFilter) => filter.text.trim() !== "" || FACETS.some((f) => filter.facets[f].length > 0);
+export const isFiltered = (filter: CatalogFilter) =>
+  filter.text.trim() !== "" || FACETS.some((f) => filter.facets[f].length > 0);
 
 function matchesText(row: CatalogRow, text: string): boolean {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const hay = `${row.name} ${row.title ?? ""} ${row.namespace} ${row.group} ${row.tags.join(" ")} ${row.reason}`.toLowerCase();
+  const hay =
+    `${row.name} ${row.title ?? ""} ${row.namespace} ${row.group} ${row.tags.join(" ")} ${row.reason}`.toLowerCase();
   return words.every((word) => hay.includes(word));
 }
 
 export function filterRows(rows: CatalogRow[], filter: CatalogFilter): CatalogRow[] {
   return rows.filter(
-    (row) => matchesText(row, filter.text) && FACETS.every((f) => filter.facets[f].length === 0 || filter.facets[f].includes(row[f])),
+    (row) =>
+      matchesText(row, filter.text) &&
+      FACETS.every((f) => filter.facets[f].length === 0 || filter.facets[f].includes(row[f])),
   );
 }
 

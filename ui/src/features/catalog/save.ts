@@ -6,8 +6,8 @@
  */
 import { create } from "zustand";
 import { client, Problem, type ToolSpec } from "../../ipc/client";
-import { usePlanning } from "../../lib/planning";
-import { catalogChanged, queryClient, toolQuery } from "../../lib/queries";
+import { catalogChanged, currentContext } from "../../lib/planning";
+import { queryClient, toolQuery } from "../../lib/queries";
 import { useWindow } from "../../lib/store";
 
 /** How long after the last keystroke a text is saved. */
@@ -42,7 +42,10 @@ function edit(tool: string, patch: Patch, typing: boolean): Promise<void> | unde
   update(tool, { patch: { ...current(tool)?.patch, ...patch }, problem: null });
   clearTimeout(timers.get(tool));
   if (!typing) return save(tool);
-  timers.set(tool, setTimeout(() => void save(tool), TYPING_MS));
+  timers.set(
+    tool,
+    setTimeout(() => void save(tool), TYPING_MS),
+  );
 }
 
 async function save(tool: string): Promise<void> {
@@ -52,14 +55,16 @@ async function save(tool: string): Promise<void> {
   const { patch } = open;
   update(tool, { saving: true });
   try {
-    const detail = await freshDetail(tool);
+    // The inspector may show an older answer, and its fields must not be written back.
+    const detail = await detailOf(tool, 0);
     const before = Math.max(0, ...detail.history.map((h) => h.revision));
     await client.saveTool({ ...detail.spec, ...patch });
     const { edits, set } = useWindow.getState();
     set({ edits: [...edits, { tool, before }] });
     await catalogChanged();
+    // Only when the new answer is there may the typed values give way to it.
+    await detailOf(tool, Infinity);
     update(tool, { saving: false, patch: withoutSaved(current(tool)?.patch ?? {}, patch) });
-    await usePlanning.getState().replan();
   } catch (thrown) {
     update(tool, { saving: false, problem: Problem.from(thrown) });
     return;
@@ -74,11 +79,13 @@ function withoutSaved(now: Patch, sent: Patch): Patch {
   return Object.fromEntries(entries) as Patch;
 }
 
-/** The tool as it is stored now. The inspector may show an older answer, and its fields must not be written back. */
-async function freshDetail(tool: string) {
-  const { view } = usePlanning.getState();
-  const request = view?.planning.request ?? { ...useWindow.getState().draft, query: "" };
-  return queryClient.fetchQuery({ ...toolQuery(tool, request, view?.id ?? null), staleTime: 0 });
+function detailOf(tool: string, staleTime: number) {
+  const { request, plan } = currentContext();
+  return queryClient.fetchQuery({
+    queryKey: toolQuery(tool, request, plan).queryKey,
+    queryFn: () => client.tool(tool, request, plan),
+    staleTime,
+  });
 }
 
 /** Takes back the last edit that this window made. */
@@ -95,7 +102,6 @@ export async function revertTo(tool: string, revision: number): Promise<void> {
     await client.revertTool(tool, revision);
     update(tool, { patch: {}, problem: null });
     await catalogChanged();
-    await usePlanning.getState().replan();
   } catch (thrown) {
     update(tool, { problem: Problem.from(thrown) });
   }

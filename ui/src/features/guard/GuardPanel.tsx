@@ -39,7 +39,10 @@ export function GuardPanel({ planning }: { planning: Planning }) {
       </p>
       {planner.fallback_reason !== "" && (
         <p className="guard-path">
-          <span className="badge" data-outcome="rewritten">{planner.label}</span> <span className="muted">{planner.fallback_reason}</span>
+          <span className="badge" data-outcome="rewritten">
+            {planner.label}
+          </span>{" "}
+          <span className="muted">{planner.fallback_reason}</span>
         </p>
       )}
       <div className="field-label">Query</div>
@@ -50,6 +53,10 @@ export function GuardPanel({ planning }: { planning: Planning }) {
           <Highlighted text={text} marks={evidenceMarks(guard, { kind: "sub_question", index })} guard={guard} />
         </div>
       ))}
+      <CallList outcome="kept" calls={having("kept")} none="No proposed call was kept." />
+      {rewritten.length > 0 && <CallList outcome="rewritten" calls={rewritten} none="" />}
+      <CallList outcome="dropped" calls={having("dropped")} none="Nothing was dropped." />
+      <CallList outcome="added" calls={having("added")} none="No rule added a call." />
       {guard.model_text !== "" && (
         <>
           <div className="field-label">
@@ -59,10 +66,6 @@ export function GuardPanel({ planning }: { planning: Planning }) {
           <Highlighted text={guard.model_text} marks={textMarks} guard={guard} testId="guard-model-text" />
         </>
       )}
-      <CallList outcome="kept" calls={having("kept")} none="No proposed call was kept." />
-      {rewritten.length > 0 && <CallList outcome="rewritten" calls={rewritten} none="" />}
-      <CallList outcome="dropped" calls={having("dropped")} none="Nothing was dropped." />
-      <CallList outcome="added" calls={having("added")} none="No rule added a call." />
     </section>
   );
 }

@@ -6,7 +6,17 @@ import { OUTCOME } from "../../lib/words";
 import { callOf } from "./marks";
 
 /** A text with evidence and mentions marked. Pointing at evidence points at its verdict, and the other way round. */
-export function Highlighted({ text, marks, guard, testId }: { text: string; marks: Mark[]; guard: GuardReport; testId?: string }) {
+export function Highlighted({
+  text,
+  marks,
+  guard,
+  testId,
+}: {
+  text: string;
+  marks: Mark[];
+  guard: GuardReport;
+  testId?: string;
+}) {
   const hovered = useWindow((s) => s.hoveredCall);
   const set = useWindow((s) => s.set);
   const parts = useMemo(() => segments(text, marks), [text, marks]);
@@ -17,12 +27,15 @@ export function Highlighted({ text, marks, guard, testId }: { text: string; mark
       {parts.map((part, i) => {
         if (part.keys.length === 0) return part.text;
         const calls = part.keys.map(callOf).filter((c) => c !== null);
-        const mention = part.keys.map((k) => (k.startsWith("mention:") ? guard.mentions[Number(k.slice(8))] : undefined)).find(Boolean);
+        const mention = part.keys
+          .map((k) => (k.startsWith("mention:") ? guard.mentions[Number(k.slice(8))] : undefined))
+          .find(Boolean);
         const shown = calls.find((c) => c === hovered) ?? calls[0];
         const call = shown === undefined ? undefined : guard.calls[shown];
         const about = call
           ? `${OUTCOME[call.outcome]}: ${call.call.tool} (${call.verdict.rule})`
-          : mention && `Mentions ${mention.tool}${mention.negated ? ", negated" : ""}${mention.thinking ? ", while thinking" : ""}`;
+          : mention &&
+            `Mentions ${mention.tool}${mention.negated ? ", negated" : ""}${mention.thinking ? ", while thinking" : ""}`;
         return (
           <span key={i}>
             <mark
@@ -37,7 +50,9 @@ export function Highlighted({ text, marks, guard, testId }: { text: string; mark
             >
               {part.text}
             </mark>
-            {i === lastOfHovered && hovered !== null && <code className="rule evidence-rule">{guard.calls[hovered]?.verdict.rule}</code>}
+            {i === lastOfHovered && hovered !== null && (
+              <code className="rule evidence-rule">{guard.calls[hovered]?.verdict.rule}</code>
+            )}
           </span>
         );
       })}

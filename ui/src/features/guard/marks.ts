@@ -2,8 +2,8 @@
 import type { Evidence, GuardedCall, GuardReport, Planning, Source } from "../../ipc/client";
 import type { Mark } from "../../lib/highlight";
 
-export const callKey = (index: number) => `call:${index}`;
-export const mentionKey = (index: number) => `mention:${index}`;
+const callKey = (index: number) => `call:${index}`;
+const mentionKey = (index: number) => `mention:${index}`;
 
 /** The index of the call that a key names, or null for the key of a mention. */
 export function callOf(key: string): number | null {
@@ -35,8 +35,14 @@ export function modelMarks(guard: GuardReport): Mark[] {
 }
 
 /** The sub-questions that hold evidence, with their index. */
-export function subQuestionsWithEvidence({ guard, request, decomposition }: Planning): { index: number; text: string }[] {
-  const indexes = guard.calls.flatMap(evidenceOf).flatMap((e) => (e.source.kind === "sub_question" ? [e.source.index] : []));
+export function subQuestionsWithEvidence({
+  guard,
+  request,
+  decomposition,
+}: Planning): { index: number; text: string }[] {
+  const indexes = guard.calls
+    .flatMap(evidenceOf)
+    .flatMap((e) => (e.source.kind === "sub_question" ? [e.source.index] : []));
   return [...new Set(indexes)]
     .sort((a, b) => a - b)
     .flatMap((index) => {

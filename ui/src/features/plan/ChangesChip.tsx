@@ -31,7 +31,8 @@ function ChangeLine({ change: { subject, name, before, after } }: { change: Chan
     <li>
       <span className="muted">{SUBJECT[subject]}</span> <code>{name}</code>
       <div>
-        {before !== "" && <del>{before}</del>} {before !== "" && after !== "" && "→"} {after !== "" ? <ins>{after}</ins> : <span className="muted">gone</span>}
+        {before !== "" && <del>{before}</del>} {before !== "" && after !== "" && "→"}{" "}
+        {after !== "" ? <ins>{after}</ins> : <span className="muted">gone</span>}
       </div>
     </li>
   );

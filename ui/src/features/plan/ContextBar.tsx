@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { EXECUTION_STATES, type Planner } from "../../ipc/client";
-import { changeContext } from "../../lib/context";
+import { changeContext, countsAs } from "../../lib/context";
 import { infoQuery } from "../../lib/queries";
 import { useWindow } from "../../lib/store";
 
@@ -15,7 +15,6 @@ export function ContextBar() {
   const draft = useWindow((s) => s.draft);
   const { data: info } = useQuery(infoQuery);
   const settings = info?.settings;
-  const needsIntent = draft.state === "ACTION" && draft.intent === "";
 
   const modes = settings?.modes.map((m) => ({ value: m.name, label: m.title || m.name })) ?? [];
   const standard = settings?.default_mode ? `Default mode (${settings.default_mode})` : "No mode";
@@ -45,12 +44,14 @@ export function ContextBar() {
           </button>
         ))}
       </div>
-      {needsIntent && (
-        <span className="needs-intent" role="status" data-testid="needs-intent" title="Until an intent is chosen the engine treats ACTION as REASONING">
-          <TriangleAlert size={13} aria-hidden /> ACTION needs an intent; it counts as REASONING
-        </span>
-      )}
-      <Choice label="Mode" testId="mode-select" value={draft.mode} none={standard} options={modes} onChange={(mode) => changeContext({ mode })} />
+      <Choice
+        label="Mode"
+        testId="mode-select"
+        value={draft.mode}
+        none={standard}
+        options={modes}
+        onChange={(mode) => changeContext({ mode })}
+      />
       <Choice
         label="Tenant"
         testId="tenant-select"
@@ -59,7 +60,14 @@ export function ContextBar() {
         options={tenants}
         onChange={(tenant) => changeContext({ session: { ...draft.session, tenant } })}
       />
-      <Choice label="Intent" testId="intent-select" value={draft.intent} none="No intent" options={intents} onChange={(intent) => changeContext({ intent })} />
+      <Choice
+        label="Intent"
+        testId="intent-select"
+        value={draft.intent}
+        none="No intent"
+        options={intents}
+        onChange={(intent) => changeContext({ intent })}
+      />
       <label className="choice" title={info?.provider.note}>
         <span>Planner</span>
         <select
@@ -78,6 +86,17 @@ export function ContextBar() {
   );
 }
 
+/** ACTION alone is not enough: without an intent the engine shows what REASONING shows. */
+export function IntentNotice() {
+  const missing = useWindow((s) => countsAs(s.draft) !== s.draft.state);
+  if (!missing) return null;
+  return (
+    <div className="intent-notice" role="status" data-testid="needs-intent">
+      <TriangleAlert size={13} aria-hidden /> ACTION needs an intent. Until one is chosen, it counts as REASONING.
+    </div>
+  );
+}
+
 interface ChoiceProps {
   label: string;
   testId: string;
@@ -92,7 +111,7 @@ function Choice({ label, testId, value, none, options, onChange }: ChoiceProps) 
   // A sample may name something that the settings do not list; it must still be shown as chosen.
   const listed = value === "" || options.some((o) => o.value === value);
   return (
-    <label className="choice">
+    <label className="choice" title={label}>
       <span>{label}</span>
       <select data-testid={testId} value={value} onChange={(e) => onChange(e.target.value)}>
         <option value="">{none}</option>

@@ -1,10 +1,10 @@
 /** Above the graph: the plan in a line, what is wrong with it, and the buttons that run it. */
-import { Play, Square, Table2, Workflow } from "lucide-react";
+import { Play, Square, Table2, TriangleAlert, Workflow } from "lucide-react";
 import { ProblemNote } from "../../components/ProblemNote";
 import { RunOutcomeBadge } from "../../components/Badges";
 import { StepProgress } from "../../components/StepProgress";
 import type { Finding, PlanView } from "../../ipc/client";
-import { counted, duration } from "../../lib/format";
+import { counted, duration, expected } from "../../lib/format";
 import { blockedBecause, useLiveRun, useRunning } from "../../lib/running";
 import { useWindow } from "../../lib/store";
 
@@ -14,7 +14,7 @@ export function PlanHeader({ view }: { view: PlanView }) {
   const asTable = useWindow((s) => s.asTable);
   const live = useWindow((s) => s.live);
   const set = useWindow((s) => s.set);
-  const { shape, findings } = view.planning;
+  const { findings } = view.planning;
   const blocked = blockedBecause(view, run);
   const running = run !== null && run.outcome === null;
 
@@ -22,11 +22,25 @@ export function PlanHeader({ view }: { view: PlanView }) {
     <div className="plan-header">
       <div className="plan-line">
         {running ? (
-          <button type="button" className="button" data-testid="stop-button" disabled={run.cancelling} onClick={() => void stop()} title="Stop (Shift+F5)">
+          <button
+            type="button"
+            className="button"
+            data-testid="stop-button"
+            disabled={run.cancelling}
+            onClick={() => void stop()}
+            title="Stop (Shift+F5)"
+          >
             <Square size={13} aria-hidden /> {run.cancelling ? "Stopping…" : "Stop"}
           </button>
         ) : (
-          <button type="button" className="button primary" data-testid="run-button" disabled={blocked !== null || starting} onClick={() => void start()} title={blocked ?? "Run (F5)"}>
+          <button
+            type="button"
+            className="button primary"
+            data-testid="run-button"
+            disabled={blocked !== null || starting}
+            onClick={() => void start()}
+            title={blocked ?? "Run (F5)"}
+          >
             <Play size={13} aria-hidden /> Run
           </button>
         )}
@@ -42,9 +56,7 @@ export function PlanHeader({ view }: { view: PlanView }) {
         )}
         {run && <StepProgress run={run} />}
         <span className="muted truncate grow" data-testid="plan-summary">
-          {counted(view.graph.steps.length, "step")} in {counted(view.graph.stages.length, "stage")} · takes{" "}
-          {shape.duration_ms === null ? "unknown time" : `≈ ${duration(shape.duration_ms)}`}
-          {shape.cost !== null && ` · ≈ $${shape.cost.toFixed(4)}`} · decided in {duration(view.decided_in_ms)}
+          {summary(view)}
         </span>
         <button
           type="button"
@@ -54,7 +66,8 @@ export function PlanHeader({ view }: { view: PlanView }) {
           title={asTable ? "Show the graph (t)" : "Show the table (t)"}
           onClick={() => set({ asTable: !asTable })}
         >
-          {asTable ? <Workflow size={13} aria-hidden /> : <Table2 size={13} aria-hidden />} {asTable ? "Graph" : "Table"}
+          {asTable ? <Workflow size={13} aria-hidden /> : <Table2 size={13} aria-hidden />}{" "}
+          {asTable ? "Graph" : "Table"}
         </button>
       </div>
       {problem && <ProblemNote problem={problem} onDismiss={dismiss} />}
@@ -63,12 +76,25 @@ export function PlanHeader({ view }: { view: PlanView }) {
   );
 }
 
+function summary({ graph, planning: { shape }, decided_in_ms }: PlanView): string {
+  const decided = `decided in ${duration(decided_in_ms)}`;
+  if (graph.steps.length === 0) return `No steps · ${decided}`;
+  const parts = [
+    `${counted(graph.steps.length, "step")} in ${counted(graph.stages.length, "stage")}`,
+    `duration ${expected(shape.duration_ms)}`,
+    ...(shape.cost === null ? [] : [`≈ $${shape.cost.toFixed(4)}`]),
+    decided,
+  ];
+  return parts.join(" · ");
+}
+
 function Findings({ findings }: { findings: Finding[] }) {
   const set = useWindow((s) => s.set);
   return (
     <ul className="findings" data-testid="findings" aria-label="Findings">
       {findings.map((finding, i) => (
         <li key={i} data-code={finding.code}>
+          <TriangleAlert size={13} aria-hidden />
           {finding.step !== "" && (
             <button type="button" className="link mono" onClick={() => set({ step: finding.step, tool: null })}>
               {finding.step}

@@ -28,10 +28,13 @@ export function QueryPanel() {
         <textarea
           data-testid="query-input"
           aria-label="Query"
-          rows={4}
+          rows={3}
           value={draft.query}
           placeholder="What should the agent find out or do?"
-          onChange={(e) => setDraft({ query: e.target.value })}
+          // A decomposition that came with a sample is about the sample's words.
+          onChange={(e) =>
+            setDraft({ query: e.target.value, decomposition: null, routing: { ...routing, sub_questions: [] } })
+          }
           onKeyDown={(e) => {
             if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) {
               e.preventDefault();
@@ -49,13 +52,24 @@ export function QueryPanel() {
             value={routing.suggested_tools ?? []}
             placeholder="any tool"
             mono
-            onChange={(tools) => setDraft({ routing: { ...routing, suggested_tools: tools.length > 0 ? tools : null } })}
+            onChange={(tools) =>
+              setDraft({ routing: { ...routing, suggested_tools: tools.length > 0 ? tools : null } })
+            }
           />
           <label className="field">
             <span>User</span>
-            <input value={session.user} placeholder="nobody" onChange={(e) => setDraft({ session: { ...session, user: e.target.value } })} />
+            <input
+              value={session.user}
+              placeholder="nobody"
+              onChange={(e) => setDraft({ session: { ...session, user: e.target.value } })}
+            />
           </label>
-          <ListField label="Flags" value={session.flags} placeholder="no flag is on" onChange={(flags) => setDraft({ session: { ...session, flags } })} />
+          <ListField
+            label="Flags"
+            value={session.flags}
+            placeholder="no flag is on"
+            onChange={(flags) => setDraft({ session: { ...session, flags } })}
+          />
         </details>
         <div className="query-actions">
           <button
@@ -81,6 +95,7 @@ export function QueryPanel() {
 
 function SubQueries({ planning }: { planning: Planning }) {
   const { sub_queries, query_type, confidence, reasoning, entities } = planning.decomposition;
+  const apart = sub_queries.length > 1 || (sub_queries[0] && sub_queries[0].query !== planning.request.query);
   return (
     <section className="section" aria-label="Sub-queries" data-testid="sub-queries">
       <h3 title={reasoning}>
@@ -89,9 +104,9 @@ function SubQueries({ planning }: { planning: Planning }) {
           {query_type.replaceAll("_", " ")} · confidence {percent(confidence)}
         </span>
       </h3>
-      {sub_queries.length === 0 && <p className="muted">Answered as one query.</p>}
+      {!apart && <p className="muted">Answered as one query.</p>}
       <ol className="sub-queries">
-        {sub_queries.map((sub) => (
+        {(apart ? sub_queries : []).map((sub) => (
           <li key={sub.id}>
             <code>{sub.id}</code>
             <span>

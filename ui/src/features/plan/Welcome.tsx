@@ -11,8 +11,8 @@ export function Welcome() {
     <div className="welcome">
       <Empty title="Plan a query to see its stages">
         <p>
-          Toolplan decides which of {info ? counted(info.workspace.tools, "tool") : "the tools"} answer a query, which calls the guard
-          lets through, and in which order they run. Write a query on the left, or start here:
+          Toolplan decides which of {info ? counted(info.workspace.tools, "tool") : "the tools"} answer a query, which
+          calls the guard lets through, and in which order they run. Write a query on the left, or start here:
         </p>
       </Empty>
       <ul className="cards">

@@ -1,6 +1,6 @@
 /** From all tools to the planned ones: how many were left after each gate, and which were lost there. */
 import type { FunnelRow } from "../../ipc/client";
-import { counted } from "../../lib/format";
+import { count, counted } from "../../lib/format";
 import { useWindow } from "../../lib/store";
 import { GATE } from "../../lib/words";
 import "./visibility.css";
@@ -16,7 +16,7 @@ export function FunnelPanel({ rows }: { rows: FunnelRow[] }) {
           <span className="bar">
             <span style={{ width: `${(row.left / all) * 100}%` }} />
           </span>
-          <span className="numeric">{row.left} left</span>
+          <span className="numeric">{count(row.left)} left</span>
           <span className="funnel-lost">
             {row.lost > 0 && <span className="muted">{counted(row.lost, "tool")} lost here: </span>}
             {row.examples.map((tool) => (
@@ -24,7 +24,9 @@ export function FunnelPanel({ rows }: { rows: FunnelRow[] }) {
                 {tool}
               </button>
             ))}
-            {row.lost > row.examples.length && <span className="muted">and {row.lost - row.examples.length} more</span>}
+            {row.lost > row.examples.length && (
+              <span className="muted">and {count(row.lost - row.examples.length)} more</span>
+            )}
           </span>
         </li>
       ))}

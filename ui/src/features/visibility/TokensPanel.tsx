@@ -2,6 +2,7 @@
 import { useMemo } from "react";
 import { DataTable, type Column } from "../../components/DataTable";
 import type { Planning, StateTokens, TokenReport } from "../../ipc/client";
+import { countsAs } from "../../lib/context";
 import { count, counted, reduction } from "../../lib/format";
 import { useWindow } from "../../lib/store";
 import "./visibility.css";
@@ -14,7 +15,7 @@ const columns: Column<ToolRow>[] = [
   { id: "description", header: "Description", value: (r) => r.cost.description, width: "92px", numeric: true },
   { id: "schema", header: "Schema", value: (r) => r.cost.schema, width: "72px", numeric: true },
   { id: "total", header: "Total", value: (r) => r.total, width: "72px", numeric: true },
-  { id: "visible", header: "In the prompt", value: (r) => (r.visible ? "yes" : "no"), width: "100px" },
+  { id: "visible", header: "In prompt", value: (r) => (r.visible ? "yes" : "no"), width: "100px" },
 ];
 
 export function TokensPanel({ planning }: { planning: Planning }) {
@@ -29,7 +30,7 @@ export function TokensPanel({ planning }: { planning: Planning }) {
           Tool definitions, {tokens.encoding}, {tokens.exact ? "exact" : "estimated"}
         </p>
         {tokens.states.map((state) => (
-          <StateBar key={state.state} row={state} widest={widest} current={state.state === request.state} />
+          <StateBar key={state.state} row={state} widest={widest} current={state.state === countsAs(request)} />
         ))}
       </div>
       <DataTable
@@ -47,7 +48,13 @@ export function TokensPanel({ planning }: { planning: Planning }) {
 
 function StateBar({ row, widest, current }: { row: StateTokens; widest: number; current: boolean }) {
   return (
-    <div className="state-bar" data-testid={`tokens-${row.state}`} data-current={current || undefined} data-visible={row.visible} data-full={row.full}>
+    <div
+      className="state-bar"
+      data-testid={`tokens-${row.state}`}
+      data-current={current || undefined}
+      data-visible={row.visible}
+      data-full={row.full}
+    >
       <div className="state-bar-head">
         <strong>{row.state}</strong>
         <span>
@@ -57,11 +64,15 @@ function StateBar({ row, widest, current }: { row: StateTokens; widest: number; 
           saved {count(row.saved)} ({reduction(row.visible, row.full)})
         </span>
       </div>
-      <div className="bar" style={{ width: `${(row.full / widest) * 100}%` }} title={`${counted(row.visible_tools, "tool")} of ${row.full_tools} visible`}>
+      <div
+        className="bar"
+        style={{ width: `${(row.full / widest) * 100}%` }}
+        title={`${counted(row.visible_tools, "tool")} of ${count(row.full_tools)} visible`}
+      >
         <div style={{ width: `${row.full === 0 ? 0 : (row.visible / row.full) * 100}%` }} />
       </div>
       <div className="muted small">
-        {row.visible_tools} of {counted(row.full_tools, "tool")} visible
+        {count(row.visible_tools)} of {counted(row.full_tools, "tool")} visible
       </div>
     </div>
   );

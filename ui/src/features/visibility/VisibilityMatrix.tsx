@@ -9,6 +9,7 @@ import { EXECUTION_STATES, Problem, type CatalogRow, type ExecutionState } from 
 import { useContextRequest } from "../../lib/planning";
 import { stateCatalogQuery } from "../../lib/queries";
 import { useWindow } from "../../lib/store";
+import { GATE } from "../../lib/words";
 import "./visibility.css";
 
 interface Row {
@@ -32,7 +33,13 @@ function stateColumn(state: ExecutionState): Column<Row> {
 const columns: Column<Row>[] = [
   { id: "name", header: "Tool", value: (r) => r.name, width: "minmax(180px, 1.4fr)", mono: true },
   { id: "group", header: "Group", value: (r) => r.group, width: "110px" },
-  { id: "class", header: "Class", value: (r) => r.classification, cell: (r) => <ClassificationBadge of={r.classification} />, width: "118px" },
+  {
+    id: "class",
+    header: "Class",
+    value: (r) => r.classification,
+    cell: (r) => <ClassificationBadge of={r.classification} />,
+    width: "118px",
+  },
   ...EXECUTION_STATES.map(stateColumn),
 ];
 
@@ -49,7 +56,7 @@ function Cell({ row }: { row: CatalogRow | undefined }) {
   const Icon = deferred ? Hourglass : EyeOff;
   return (
     <span className={deferred ? "cell-deferred" : "cell-hidden"}>
-      <Icon size={13} aria-hidden /> {row.reason}
+      <Icon size={13} aria-hidden /> {deferred ? "deferred" : `hidden: ${GATE[row.gate].toLowerCase()}`}
     </span>
   );
 }
@@ -71,7 +78,9 @@ export function VisibilityMatrix() {
       return { name: r.name, group: r.group, classification: r.classification, states: { REQUEST, REASONING, ACTION } };
     });
   }, [first, second, third]);
-  const shown = onlyDifferent ? rows.filter((r) => new Set(Object.values(r.states).map((s) => s?.visible)).size > 1) : rows;
+  const shown = onlyDifferent
+    ? rows.filter((r) => new Set(Object.values(r.states).map((s) => s?.visible)).size > 1)
+    : rows;
 
   return (
     <div className="panel-column">
@@ -82,8 +91,10 @@ export function VisibilityMatrix() {
             {state} {rows.filter((r) => r.states[state]?.visible).length} of {rows.length}
           </span>
         ))}
+        {request.intent === "" && <span className="muted">No intent is chosen, so ACTION counts as REASONING.</span>}
         <label className="check">
-          <input type="checkbox" checked={onlyDifferent} onChange={(e) => setOnlyDifferent(e.target.checked)} /> only tools that differ between states
+          <input type="checkbox" checked={onlyDifferent} onChange={(e) => setOnlyDifferent(e.target.checked)} /> only
+          tools that differ between states
         </label>
       </div>
       {failed?.error && <ProblemNote problem={Problem.from(failed.error)} />}

@@ -1,0 +1,71 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Panes } from "../components/Panes";
+import { ProblemNote } from "../components/ProblemNote";
+import { CatalogView } from "../features/catalog/CatalogView";
+import { IntentNotice } from "../features/plan/ContextBar";
+import { SettingsView } from "../features/settings/SettingsView";
+import { VisibilityMatrix } from "../features/visibility/VisibilityMatrix";
+import { Problem } from "../ipc/client";
+import { usePlanning } from "../lib/planning";
+import { infoQuery } from "../lib/queries";
+import { useWindow, type View } from "../lib/store";
+import { ErrorBoundary } from "./ErrorBoundary";
+import { Inspector, useInspects } from "./Inspector";
+import { KeySheet } from "./KeySheet";
+import { Palette } from "./Palette";
+import { PlanPage } from "./PlanPage";
+import { Rail } from "./Rail";
+import { RunsPage } from "./RunsPage";
+import { StatusBar } from "./StatusBar";
+import { TopBar } from "./TopBar";
+import { useShortcuts } from "./useShortcuts";
+import "./app.css";
+
+const PAGES: Record<View, () => ReactNode> = {
+  plan: PlanPage,
+  catalog: () => <WithInspector id="catalog" main={<CatalogView />} />,
+  visibility: () => <WithInspector id="visibility" main={<VisibilityMatrix />} />,
+  runs: RunsPage,
+  settings: SettingsView,
+};
+
+export function App() {
+  useShortcuts();
+  const view = useWindow((s) => s.view);
+  const { error } = useQuery(infoQuery);
+  const planning = usePlanning();
+  const Page = PAGES[view];
+  return (
+    <div className="app">
+      <TopBar />
+      <IntentNotice />
+      {error && <ProblemNote problem={Problem.from(error)} />}
+      {view !== "plan" && planning.problem && <ProblemNote problem={planning.problem} onDismiss={planning.dismiss} />}
+      <div className="app-middle">
+        <Rail />
+        <main>
+          <ErrorBoundary key={view}>
+            <Page />
+          </ErrorBoundary>
+        </main>
+      </div>
+      <StatusBar />
+      <Palette />
+      <KeySheet />
+    </div>
+  );
+}
+
+function WithInspector({ id, main }: { id: string; main: ReactNode }) {
+  const inspects = useInspects(null);
+  return (
+    <Panes
+      id={id}
+      panes={[
+        { id: `${id}-main`, min: 400, content: main },
+        ...(inspects ? [{ id: "inspector", size: 380, min: 280, content: <Inspector source={null} /> }] : []),
+      ]}
+    />
+  );
+}

@@ -1,0 +1,74 @@
+/** The right pane: the chosen step, the chosen tool, or the one beside the other. */
+import { X } from "lucide-react";
+import { ToolInspector } from "../features/catalog/ToolInspector";
+import { StepPanel } from "../features/run/StepPanel";
+import type { Planning, RunState } from "../ipc/client";
+import { useWindow } from "../lib/store";
+
+export interface StepSource {
+  planning: Planning;
+  run: RunState | null;
+}
+
+/** Whether there is something to inspect; without it the pane leaves its room to the others. */
+export function useInspects(source: StepSource | null): boolean {
+  return useWindow((s) => s.tool !== null || (source !== null && s.step !== null));
+}
+
+export function Inspector({ source }: { source: StepSource | null }) {
+  const step = useWindow((s) => s.step);
+  const tool = useWindow((s) => s.tool);
+  const set = useWindow((s) => s.set);
+  const spec = source?.planning.plan.steps.find((s) => s.id === step);
+  const showsTool = tool !== null;
+
+  return (
+    <aside className="inspector" aria-label="Inspector" data-testid="inspector">
+      <div className="tabs" role="tablist" aria-label="Inspector">
+        {spec && (
+          <button
+            type="button"
+            role="tab"
+            aria-selected={!showsTool}
+            data-state={showsTool ? "inactive" : "active"}
+            onClick={() => set({ tool: null })}
+          >
+            Step <code>{spec.id}</code>
+          </button>
+        )}
+        {(showsTool || spec) && (
+          <button
+            type="button"
+            role="tab"
+            className="truncate"
+            aria-selected={showsTool}
+            data-state={showsTool ? "active" : "inactive"}
+            onClick={() => set({ tool: tool ?? spec?.tool ?? null })}
+          >
+            Tool <code>{tool ?? spec?.tool}</code>
+          </button>
+        )}
+        <span className="grow" />
+        <button
+          type="button"
+          className="icon-button"
+          aria-label="Close the inspector"
+          title="Close (Esc)"
+          onClick={() => set({ step: null, tool: null })}
+        >
+          <X size={14} />
+        </button>
+      </div>
+      {showsTool ? (
+        <ToolInspector key={tool} name={tool} />
+      ) : spec && source ? (
+        <StepPanel
+          spec={spec}
+          planning={source.planning}
+          state={source.run?.steps[spec.id] ?? null}
+          onOpenTool={(name) => set({ tool: name })}
+        />
+      ) : null}
+    </aside>
+  );
+}

@@ -1,0 +1,118 @@
+/** The plan view: query and guard on the left, stages in the middle, what the plan costs and does below. */
+import * as Tabs from "@radix-ui/react-tabs";
+import { useQuery } from "@tanstack/react-query";
+import { Panes } from "../components/Panes";
+import { GuardPanel } from "../features/guard/GuardPanel";
+import { PlanHeader } from "../features/plan/PlanHeader";
+import { QueryPanel } from "../features/plan/QueryPanel";
+import { Welcome } from "../features/plan/Welcome";
+import { EventLog } from "../features/run/EventLog";
+import { FunnelPanel } from "../features/visibility/FunnelPanel";
+import { TokensPanel } from "../features/visibility/TokensPanel";
+import type { PlanView } from "../ipc/client";
+import { useJustChanged, usePlanning } from "../lib/planning";
+import { runQuery } from "../lib/queries";
+import { useLiveRun } from "../lib/running";
+import { useWindow, type BottomTab } from "../lib/store";
+import { GraphOrTable } from "./GraphOrTable";
+import { Inspector, useInspects } from "./Inspector";
+
+export function PlanPage() {
+  const view = usePlanning((s) => s.view);
+  const run = useLiveRun();
+  const source = view && { planning: view.planning, run };
+  const inspects = useInspects(source);
+  return (
+    <Panes
+      id="plan"
+      panes={[
+        {
+          id: "query",
+          size: 330,
+          min: 240,
+          content: (
+            <div className="panel-column">
+              <QueryPanel />
+              {view && <GuardPanel planning={view.planning} />}
+            </div>
+          ),
+        },
+        { id: "stage", min: 320, content: view ? <Middle view={view} /> : <Welcome /> },
+        ...(inspects ? [{ id: "inspector", size: 360, min: 280, content: <Inspector source={source} /> }] : []),
+      ]}
+    />
+  );
+}
+
+function Middle({ view }: { view: PlanView }) {
+  const run = useLiveRun();
+  const changed = useJustChanged("step");
+  return (
+    <Panes
+      id="plan-middle"
+      orientation="vertical"
+      panes={[
+        {
+          id: "graph",
+          min: 140,
+          content: (
+            <>
+              <PlanHeader view={view} />
+              <GraphOrTable
+                graph={view.graph}
+                run={run}
+                criticalPath={view.planning.shape.critical_path}
+                changed={changed}
+              />
+            </>
+          ),
+        },
+        { id: "bottom", size: 230, min: 90, content: <Bottom view={view} /> },
+      ]}
+    />
+  );
+}
+
+function Bottom({ view }: { view: PlanView }) {
+  const tab = useWindow((s) => s.bottomTab);
+  const set = useWindow((s) => s.set);
+  return (
+    <Tabs.Root value={tab} onValueChange={(value) => set({ bottomTab: value as BottomTab })} className="bottom">
+      <Tabs.List className="tabs" aria-label="Details of the plan">
+        <Tabs.Trigger value="events" data-testid="tab-events">
+          Events
+        </Tabs.Trigger>
+        <Tabs.Trigger value="tokens" data-testid="tab-tokens">
+          Tokens
+        </Tabs.Trigger>
+        <Tabs.Trigger value="funnel" data-testid="tab-funnel">
+          Funnel
+        </Tabs.Trigger>
+      </Tabs.List>
+      <Tabs.Content value="events" className="tab-body">
+        <LiveEvents plan={view.id} />
+      </Tabs.Content>
+      <Tabs.Content value="tokens" className="tab-body">
+        <TokensPanel planning={view.planning} />
+      </Tabs.Content>
+      <Tabs.Content value="funnel" className="tab-body">
+        <FunnelPanel rows={view.planning.funnel} />
+      </Tabs.Content>
+    </Tabs.Root>
+  );
+}
+
+function LiveEvents({ plan }: { plan: number }) {
+  const live = useWindow((s) => s.live);
+  const set = useWindow((s) => s.set);
+  const mine = live !== null && live.plan === plan;
+  const { data } = useQuery({ ...runQuery(live?.run ?? 0), enabled: mine });
+  const events = mine ? (data?.events ?? []) : [];
+  return (
+    <EventLog
+      events={events}
+      at={events.at(-1)?.seq ?? null}
+      onSelect={(e) => e.step !== "" && set({ step: e.step, tool: null })}
+    />
+  );
+}

@@ -1,0 +1,128 @@
+/** Past runs: the list, and one of them at any of its instants. */
+import { useQuery } from "@tanstack/react-query";
+import { RunOutcomeBadge } from "../components/Badges";
+import { Empty } from "../components/Empty";
+import { Panes } from "../components/Panes";
+import { ProblemNote } from "../components/ProblemNote";
+import { StepProgress } from "../components/StepProgress";
+import { EventLog } from "../features/run/EventLog";
+import { RunList } from "../features/run/RunList";
+import { Stepper } from "../features/run/Stepper";
+import { Problem, type RunDetail, type RunState } from "../ipc/client";
+import { duration } from "../lib/format";
+import { liveQuery, runAtQuery, runQuery } from "../lib/queries";
+import { useWindow } from "../lib/store";
+import { GraphOrTable } from "./GraphOrTable";
+import { Inspector, useInspects } from "./Inspector";
+
+const UNCHANGED: ReadonlySet<string> = new Set();
+
+export function RunsPage() {
+  const open = useWindow((s) => s.openRun);
+  const cursor = useWindow((s) => s.cursor);
+  const { data: detail, error } = useQuery({ ...runQuery(open ?? 0), enabled: open !== null });
+  const { data: live } = useQuery({ ...liveQuery(open ?? 0), enabled: open !== null });
+  const past = useQuery({ ...runAtQuery(open ?? 0, cursor ?? 0), enabled: open !== null && cursor !== null });
+  const state = cursor === null ? (live ?? detail?.state ?? null) : (past.data ?? null);
+  const planning = detail?.state.planning ?? null;
+  const source = planning && { planning, run: state };
+  const inspects = useInspects(source);
+  const failed = error ?? past.error;
+
+  return (
+    <Panes
+      id="runs"
+      panes={[
+        {
+          id: "list",
+          size: 330,
+          min: 220,
+          content: (
+            <div className="panel-column">
+              <div className="toolbar">
+                <h2>Runs</h2>
+              </div>
+              <RunList />
+            </div>
+          ),
+        },
+        {
+          id: "run",
+          min: 320,
+          content: (
+            <>
+              {failed && <ProblemNote problem={Problem.from(failed)} />}
+              {open === null && (
+                <div className="graph-empty">
+                  <Empty title="Choose a run">
+                    <p>Its graph and journal appear here, and the arrow keys step through what happened.</p>
+                  </Empty>
+                </div>
+              )}
+              {open !== null && detail && <OpenRun detail={detail} state={state} cursor={cursor} />}
+            </>
+          ),
+        },
+        ...(inspects ? [{ id: "inspector", size: 360, min: 280, content: <Inspector source={source} /> }] : []),
+      ]}
+    />
+  );
+}
+
+function OpenRun({ detail, state, cursor }: { detail: RunDetail; state: RunState | null; cursor: number | null }) {
+  const set = useWindow((s) => s.set);
+  const { summary, events, graph } = detail;
+  const last = events.at(-1)?.seq ?? 0;
+  return (
+    <Panes
+      id="run-middle"
+      orientation="vertical"
+      panes={[
+        {
+          id: "run-graph",
+          min: 140,
+          content: (
+            <>
+              <div className="plan-header">
+                <div className="plan-line">
+                  <strong>Run {summary.id}</strong>
+                  <span data-testid="run-outcome" data-outcome-of-run={state?.outcome ?? "running"}>
+                    <RunOutcomeBadge of={state?.outcome ?? null} />
+                  </span>
+                  {state && <StepProgress run={state} />}
+                  <span className="muted">{duration(summary.duration_ms)}</span>
+                  <span className="truncate grow" title={summary.query}>
+                    {summary.query}
+                  </span>
+                </div>
+              </div>
+              <Stepper run={summary.id} events={events} cursor={cursor} />
+              <GraphOrTable
+                graph={graph}
+                run={state}
+                criticalPath={detail.state.planning?.shape.critical_path ?? []}
+                changed={UNCHANGED}
+              />
+            </>
+          ),
+        },
+        {
+          id: "run-events",
+          size: 230,
+          min: 90,
+          content: (
+            <div className="panel-column">
+              <EventLog
+                events={events}
+                at={cursor ?? last}
+                onSelect={(e) =>
+                  set({ cursor: e.seq === last ? null : e.seq, ...(e.step !== "" ? { step: e.step, tool: null } : {}) })
+                }
+              />
+            </div>
+          ),
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,91 @@
+/** Everything the window can do by name or key. Palette, shortcuts and the sheet of keys read this one list. */
+import type { AppInfo } from "../ipc/client";
+import { openSample, planDraft } from "../lib/context";
+import { useRunning } from "../lib/running";
+import { useWindow, type View } from "../lib/store";
+import { undoLastEdit } from "../features/catalog/save";
+import { nextTheme } from "./theme";
+
+export interface Action {
+  id: string;
+  label: string;
+  /** Other words under which the palette finds it. */
+  keywords?: string;
+  /** As shown: `Ctrl+K`, `Shift+F5`, `t`. */
+  shortcut?: string;
+  run: () => void;
+}
+
+export const VIEWS: { view: View; label: string }[] = [
+  { view: "plan", label: "Plan" },
+  { view: "catalog", label: "Catalog" },
+  { view: "visibility", label: "Visibility" },
+  { view: "runs", label: "Runs" },
+  { view: "settings", label: "Settings" },
+];
+
+const set = (change: Parameters<ReturnType<typeof useWindow.getState>["set"]>[0]) => useWindow.getState().set(change);
+
+export const actions: Action[] = [
+  { id: "plan", label: "Plan the query", shortcut: "Ctrl+Enter", run: planDraft },
+  {
+    id: "run",
+    label: "Run the plan",
+    keywords: "start continue",
+    shortcut: "F5",
+    run: () => void useRunning.getState().start(),
+  },
+  {
+    id: "stop",
+    label: "Stop the run",
+    keywords: "cancel",
+    shortcut: "Shift+F5",
+    run: () => void useRunning.getState().stop(),
+  },
+  {
+    id: "undo",
+    label: "Undo the last tool edit",
+    keywords: "revert",
+    shortcut: "Ctrl+Z",
+    run: () => void undoLastEdit(),
+  },
+  {
+    id: "table",
+    label: "Switch between graph and table",
+    shortcut: "t",
+    run: () => set({ asTable: !useWindow.getState().asTable }),
+  },
+  ...VIEWS.map(({ view, label }, i): Action => ({
+    id: `view-${view}`,
+    label: `Go to ${label}`,
+    keywords: "view open show",
+    shortcut: String(i + 1),
+    run: () => set({ view }),
+  })),
+  { id: "theme", label: "Change the theme", keywords: "dark light auto colours", run: nextTheme },
+  { id: "palette", label: "Find a command or tool", shortcut: "Ctrl+K", run: () => set({ overlay: "palette" }) },
+  {
+    id: "keys",
+    label: "Show all keys",
+    keywords: "help shortcuts",
+    shortcut: "?",
+    run: () => set({ overlay: "keys" }),
+  },
+];
+
+/** Keys that a view or a panel handles itself; the sheet lists them too. */
+export const localKeys: { keys: string; label: string }[] = [
+  { keys: "/", label: "Filter the catalog" },
+  { keys: "↑ ↓ or J K", label: "Move in lists and tables" },
+  { keys: "← → Home End", label: "Step through the events of an open run" },
+  { keys: "Esc", label: "Close the top thing; edits are kept" },
+];
+
+export function sampleActions(info: AppInfo | undefined): Action[] {
+  return (info?.samples ?? []).map((sample, i) => ({
+    id: `sample-${i}`,
+    label: `Sample: ${sample.title}`,
+    keywords: sample.request.query,
+    run: () => openSample(sample),
+  }));
+}

@@ -1,0 +1,103 @@
+/** One step: its call and where each argument comes from, what the guard said, and every attempt with its answer. */
+import { StatusIcon } from "../../components/Status";
+import { TrailList } from "../../components/TrailList";
+import type { Planning, StepSpec, StepState, Value } from "../../ipc/client";
+import { duration, json } from "../../lib/format";
+import { STATUS } from "../../lib/words";
+import { Attempts } from "./Attempts";
+import "./run.css";
+
+interface StepPanelProps {
+  spec: StepSpec;
+  planning: Planning;
+  /** Null before the step was part of a run. */
+  state: StepState | null;
+  onOpenTool: (tool: string) => void;
+}
+
+export function StepPanel({ spec, planning, state, onOpenTool }: StepPanelProps) {
+  // The steps were made from the calls that went on, in the same order.
+  const calls = planning.guard.calls.filter((c) => c.outcome !== "dropped");
+  const call = calls[planning.plan.steps.findIndex((s) => s.id === spec.id)];
+  const subQuery = planning.decomposition.sub_queries.find((s) => s.id === spec.sub_query);
+  return (
+    <div className="panel-column">
+      <section className="section">
+        <div className="step-title">
+          <code data-testid="inspector-step">{spec.id}</code>
+          <button
+            type="button"
+            className="link mono"
+            data-testid="inspector-open-tool"
+            onClick={() => onOpenTool(spec.tool)}
+          >
+            {spec.tool}
+          </button>
+          <span className="step-title-status">
+            {state ? (
+              <>
+                <StatusIcon status={state.status} /> {STATUS[state.status]}
+              </>
+            ) : (
+              <span className="muted">Planned</span>
+            )}
+          </span>
+        </div>
+        {subQuery && <p className="muted">Serves “{subQuery.query}”</p>}
+        <Facts spec={spec} />
+      </section>
+      <section className="section" aria-label="Arguments">
+        <h3>Arguments</h3>
+        <dl className="arguments">
+          {Object.entries(spec.arguments).map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <Argument value={value} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+        {Object.keys(spec.arguments).length === 0 && <p className="muted">The call takes no arguments.</p>}
+      </section>
+      {state && <Attempts state={state} />}
+      {call?.call.tool === spec.tool && (
+        <section className="section" aria-label="Guard">
+          <h3>What the guard said</h3>
+          <TrailList verdicts={call.verdicts} />
+        </section>
+      )}
+    </div>
+  );
+}
+
+function Facts({ spec }: { spec: StepSpec }) {
+  const facts = [
+    spec.dependencies.length > 0 && `after ${spec.dependencies.join(", ")}`,
+    spec.mode === "sequential" && "runs alone among sequential steps",
+    spec.critical && "critical: its failure stops the run",
+    spec.expected_ms !== null && `expected ≈ ${duration(spec.expected_ms)}`,
+    spec.timeout_ms !== null && `timeout ${duration(spec.timeout_ms)}`,
+    spec.retry !== null && `up to ${spec.retry.max_retries} retries from ${duration(spec.retry.base_ms)}`,
+    spec.fallback !== null &&
+      `falls back to ${spec.fallback.tool} ${spec.fallback.condition === "on_error" ? "on an error" : "on low confidence"}`,
+  ].filter((fact) => fact !== false);
+  return facts.length > 0 ? <p className="muted">{facts.join(" · ")}</p> : null;
+}
+
+/** A value as it is, or the earlier result that it will be taken from. */
+function Argument({ value }: { value: Value }) {
+  const reference = asReference(value);
+  if (!reference) return <pre className="json-block">{json(value)}</pre>;
+  return (
+    <span className="provenance">
+      ← result of <code>{reference.step}</code> {reference.path === "" ? "(all of it)" : <code>{reference.path}</code>}
+    </span>
+  );
+}
+
+function asReference(value: Value): { step: string; path: string } | null {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+  const { $from: step, path = "" } = value;
+  return typeof step === "string" && typeof path === "string" ? { step, path } : null;
+}

@@ -1,0 +1,233 @@
+/** The tools of the in-browser host: small, varied, and hand-made. */
+import type { Classification, ToolSpec, Value } from "../client";
+
+type Row = [
+  name: string,
+  group: string,
+  classification: Classification,
+  description: string,
+  args: string,
+  more?: Partial<ToolSpec>,
+];
+
+const deferred = { loading: "deferred" as const };
+const rows: Row[] = [
+  [
+    "vector_search",
+    "read",
+    "SAFE",
+    "Semantic search over the indexed documents. Use it for questions about content.",
+    "query",
+    {
+      category: "search",
+      applicability: { needs: { kind: "text" }, argument: "query" },
+      latency_hint_ms: 420,
+      fallback: { tool: "grep_search", condition: "on_error", threshold: null },
+      capabilities: ["semantic search"],
+      tags: ["docs", "core"],
+    },
+  ],
+  [
+    "grep_search",
+    "read",
+    "SAFE",
+    "Finds exact words or patterns in the files of the workspace.",
+    "pattern path",
+    {
+      category: "search",
+      applicability: { needs: { kind: "text" }, argument: "pattern" },
+      latency_hint_ms: 80,
+      tags: ["code", "core"],
+    },
+  ],
+  [
+    "read_file",
+    "read",
+    "SAFE",
+    "Reads a file of the workspace.",
+    "path",
+    {
+      category: "search",
+      applicability: { needs: { kind: "path" }, argument: "path" },
+      latency_hint_ms: 15,
+      tags: ["code"],
+    },
+  ],
+  ["list_files", "read", "SAFE", "Lists the files below a folder.", "path", { latency_hint_ms: 20, tags: ["code"] }],
+  [
+    "jira_get_issue",
+    "tickets",
+    "SAFE",
+    "Fetches one Jira issue by its key, with status, assignee and comments.",
+    "issue_key",
+    { applicability: { needs: { kind: "issue_key" }, argument: "issue_key" }, latency_hint_ms: 650, tags: ["jira"] },
+  ],
+  [
+    "jira_search",
+    "tickets",
+    "SAFE",
+    "Searches Jira issues with JQL.",
+    "jql limit",
+    { latency_hint_ms: 900, tags: ["jira"] },
+  ],
+  [
+    "jira_add_comment",
+    "tickets",
+    "DESTRUCTIVE",
+    "Adds a comment to a Jira issue.",
+    "issue_key body",
+    { side_effects: "write", applicability: { needs: { kind: "issue_key" }, argument: "issue_key" }, tags: ["jira"] },
+  ],
+  [
+    "jira_transition",
+    "tickets",
+    "DESTRUCTIVE",
+    "Moves a Jira issue to another status.",
+    "issue_key status",
+    { side_effects: "write", tags: ["jira"] },
+  ],
+  [
+    "confluence_get_page",
+    "read",
+    "SAFE",
+    "Fetches a Confluence page by its id.",
+    "page_id",
+    { applicability: { needs: { kind: "page_id" }, argument: "page_id" }, latency_hint_ms: 700, tags: ["confluence"] },
+  ],
+  [
+    "confluence_update_page",
+    "write",
+    "DESTRUCTIVE",
+    "Replaces the body of a Confluence page.",
+    "page_id body",
+    { side_effects: "write", tags: ["confluence"] },
+  ],
+  [
+    "web_fetch",
+    "web",
+    "SAFE",
+    "Fetches a web page and returns its text.",
+    "url",
+    { applicability: { needs: { kind: "url" }, argument: "url" }, latency_hint_ms: 1200, tags: ["web"] },
+  ],
+  ["web_search", "web", "SAFE", "Searches the web.", "query limit", { tags: ["web"], ...deferred }],
+  [
+    "compare_results",
+    "analyse",
+    "SAFE",
+    "Compares two results and lists where they differ.",
+    "left right",
+    { category: "validation", side_effects: "pure", latency_hint_ms: 300 },
+  ],
+  [
+    "verify_claims",
+    "analyse",
+    "SAFE",
+    "Checks the claims of an answer against its sources.",
+    "answer sources",
+    { category: "validation", side_effects: "pure", latency_hint_ms: 500 },
+  ],
+  [
+    "synthesize",
+    "analyse",
+    "SAFE",
+    "Writes one answer from several results.",
+    "results question",
+    { category: "synthesis", side_effects: "pure", latency_hint_ms: 850, critical: true },
+  ],
+  [
+    "summarize",
+    "analyse",
+    "SAFE",
+    "Shortens a text to its main points.",
+    "text words",
+    { category: "synthesis", side_effects: "pure", latency_hint_ms: 600 },
+  ],
+  [
+    "run_query",
+    "data",
+    "unclassified",
+    "Runs a SQL statement against the reporting database.",
+    "sql",
+    { side_effects: "external", tags: ["sql"] },
+  ],
+  ["export_csv", "data", "unclassified", "Writes a result as a CSV file.", "rows path", { side_effects: "write" }],
+  [
+    "send_mail",
+    "write",
+    "DESTRUCTIVE",
+    "Sends an e-mail in the name of the user.",
+    "to subject body",
+    { side_effects: "external" },
+  ],
+  ["write_file", "write", "DESTRUCTIVE", "Writes a file of the workspace.", "path content", { side_effects: "write" }],
+  [
+    "delete_file",
+    "write",
+    "DESTRUCTIVE",
+    "Deletes a file of the workspace.",
+    "path",
+    { side_effects: "write", ...deferred },
+  ],
+  ["git_commit", "write", "DESTRUCTIVE", "Commits the staged changes.", "message", { side_effects: "stateful" }],
+  ["calendar_lookup", "office", "SAFE", "查询日历：返回某一天的会议安排。", "day", deferred],
+  [
+    "translate",
+    "office",
+    "SAFE",
+    "Translates a text. 支持中文、日文与韩文。",
+    "text language",
+    { side_effects: "pure", ...deferred },
+  ],
+  [
+    "select_intent",
+    "session",
+    "SAFE",
+    "Commits the session to an intent, so that destructive tools may be shown.",
+    "intent",
+    { side_effects: "stateful" },
+  ],
+];
+
+function schemaOf(args: string): Value {
+  const names = args.split(" ");
+  const properties = Object.fromEntries(
+    names.map((name): [string, Value] => [name, { type: name === "limit" || name === "words" ? "integer" : "string" }]),
+  );
+  return { type: "object", properties, required: names.slice(0, 1) };
+}
+
+function spec([name, group, classification, description, args, more]: Row): ToolSpec {
+  return {
+    name,
+    title: null,
+    description,
+    namespace: "",
+    group,
+    category: "external",
+    parameters: schemaOf(args),
+    returns: null,
+    examples: [],
+    capabilities: [],
+    limitations: [],
+    tags: [],
+    side_effects: "read",
+    classification,
+    loading: "always",
+    guidance: [],
+    aliases: [],
+    auth_scopes: [],
+    cost_hint: null,
+    latency_hint_ms: null,
+    safety_notes: "",
+    applicability: null,
+    timeout_ms: null,
+    retry: null,
+    fallback: null,
+    critical: false,
+    binding: { kind: "mock", result: `A fixed answer of ${name}`, delay_ms: 0 },
+    ...more,
+  };
+}
+
+export const fakeTools = (): ToolSpec[] => rows.map(spec);
