@@ -213,6 +213,12 @@ fn sentences(query: &str) -> Vec<String> {
 fn entities(query: &str) -> Vec<String> {
     let mut found: Vec<String> = vec![];
     for captures in ENTITY.captures_iter(query).take(32) {
+        // A capital at the very beginning is the sentence's, not a name's.
+        let whole = captures.get(0).map_or("", |m| m.as_str());
+        let starts = captures.get(0).is_some_and(|m| m.start() == 0);
+        if starts && !whole.contains(char::is_whitespace) && whole.chars().skip(1).all(|c| c.is_ascii_lowercase()) {
+            continue;
+        }
         let inner = captures.iter().skip(1).flatten().next().or(captures.get(0)).map(|m| m.as_str().to_string());
         found.extend(inner.filter(|e| !found.contains(e)));
     }

@@ -370,6 +370,9 @@ fn retrieved(tool: &ToolSpec, ranks: &HashMap<&str, usize>, planner: &PlannerRep
             Verdict::kept(Gate::Retrieved, "retrieved.offered", "Every visible tool is offered to the model")
         }
         None if proposed => Verdict::kept(Gate::Retrieved, "retrieved.rule", "A rule leads to it, not the ranking"),
+        None if ranks.len() < MAX_CANDIDATES => {
+            Verdict::new(Gate::Retrieved, Outcome::NotChosen, "retrieved.no_match", "It shares no word with the query")
+        }
         None => Verdict::new(
             Gate::Retrieved,
             Outcome::NotChosen,

@@ -25,7 +25,7 @@ export const FlowEdge = memo(function FlowEdge(props: EdgeProps<FlowEdgeData>) {
           markerEnd={props.markerEnd}
         />
       </g>
-      {label !== "" && (hovered || touched) && (
+      {label !== "" && hovered && (
         <EdgeLabelRenderer>
           <div className="edge-label" style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}>
             {label}

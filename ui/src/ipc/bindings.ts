@@ -311,16 +311,17 @@ export type GuardSettings = {
 
 /**  One call and what the guard said of it. */
 export type GuardedCall = {
+	/**  For a dropped call: with the arguments it would have had unguarded. */
 	call: ToolCall,
 	/**  `kept`, `dropped`, `added` or `rewritten`. */
 	outcome: Outcome,
-	/**  Rule, reason and evidence of the verdict that decided. */
+	/**  The verdict that decided. */
 	verdict: Verdict,
 	/**  All verdicts on this call, in the order of the gates. */
 	verdicts: Verdict[],
 	/**  Id of the sub-query that the call serves; empty for the whole query. */
 	sub_query: string,
-	/**  Audit mode: the call would have been dropped. */
+	/**  Audit mode: enforced, the call would have been dropped. */
 	would_drop: boolean,
 	/**  Indexes of calls in this report whose results it waits for. */
 	after: number[],
@@ -365,6 +366,8 @@ export type Needs =
 { kind: "page_id" } | 
 /**  A file path. */
 { kind: "path" } | 
+/**  Something with a name of its own: a path, an issue key or a text in quotation marks. */
+{ kind: "entity" } | 
 /**  The user's own pattern; group 1 where it has one, else the whole match. */
 { kind: "pattern"; regex: string };
 
@@ -537,7 +540,7 @@ export type RoutingPlan = {
 	sub_questions?: string[],
 };
 
-/**  A run went on. Sent at most every [`ADVANCE_INTERVAL`] and once more when the run ends. */
+/**  A run went on. Sent at most every [`follow::ADVANCE_INTERVAL`] and once more when the run ends. */
 export type RunAdvanced = {
 	run: number,
 	/**  Without the planning, which does not change. */

@@ -98,7 +98,9 @@ fn read<'a>(results: &'a [Value], terms: &[String], stop: &Stop) -> Result<Vec<S
                 let mut covered = HashSet::new();
                 for_each_term(sentence, |word| covered.extend(terms.iter().position(|t| t == word)));
                 let text = sentence.trim();
-                if text.chars().count() >= 8 && !text.starts_with("```") {
+                // Rows of tables and code are no sentences.
+                if text.chars().count() >= 8 && !text.contains("```") && !text.contains(" | ") && !text.starts_with('#')
+                {
                     found.push(Sentence { text, source, result, covered });
                 }
             }

@@ -33,11 +33,7 @@ pub fn mentions(text: &str, names: &[&str]) -> Vec<Mention> {
         let carried = carried && !ENOUGH_AFTER.is_match(&text[range.end..next]);
         let negated = carried
             || declined_before(&text[previous.unwrap_or(0)..range.start])
-            || if next == text.len() {
-                declined_after(&format!("{}.", &text[range.end..]))
-            } else {
-                declined_after(&text[range.end..next])
-            };
+            || declined_after(&text[range.end..next], next == text.len());
         mentions.push(Mention {
             tool: tool.clone(),
             span: Span::of(text, range.clone()),
@@ -249,9 +245,17 @@ fn declined_before(lead: &str) -> bool {
     false
 }
 
-/// Whether what follows a mention refuses it: "is not needed", but not "is not only useful".
-fn declined_after(rest: &str) -> bool {
-    DECLINED_AFTER.find(rest).is_some_and(|m| {
+/// How far behind a name a refusal of it is looked for, in characters.
+const REACH: usize = 120;
+
+/// Whether what follows a mention refuses it: "is not needed", but not "is not only useful". The end of the text ends
+/// a sentence.
+fn declined_after(rest: &str, is_end: bool) -> bool {
+    let mut rest: String = rest.chars().take(REACH).collect();
+    if is_end {
+        rest.push('.');
+    }
+    DECLINED_AFTER.find(&rest).is_some_and(|m| {
         let next = rest[m.end()..].trim_start().to_lowercase();
         !["only", "just", "merely", "仅", "只"].iter().any(|word| next.starts_with(word))
     })

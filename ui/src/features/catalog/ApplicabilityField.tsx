@@ -6,6 +6,7 @@ const NEEDS: Record<Needs["kind"], string> = {
   url: "a URL",
   page_id: "a Confluence page",
   path: "a file path",
+  entity: "a path, a key or a quoted name",
   pattern: "a pattern of your own",
 };
 

@@ -53,10 +53,6 @@ export function GuardPanel({ planning }: { planning: Planning }) {
           <Highlighted text={text} marks={evidenceMarks(guard, { kind: "sub_question", index })} guard={guard} />
         </div>
       ))}
-      <CallList outcome="kept" calls={having("kept")} none="No proposed call was kept." />
-      {rewritten.length > 0 && <CallList outcome="rewritten" calls={rewritten} none="" />}
-      <CallList outcome="dropped" calls={having("dropped")} none="Nothing was dropped." />
-      <CallList outcome="added" calls={having("added")} none="No rule added a call." />
       {guard.model_text !== "" && (
         <>
           <div className="field-label">
@@ -66,6 +62,10 @@ export function GuardPanel({ planning }: { planning: Planning }) {
           <Highlighted text={guard.model_text} marks={textMarks} guard={guard} testId="guard-model-text" />
         </>
       )}
+      <CallList outcome="kept" calls={having("kept")} none="No proposed call was kept." />
+      {rewritten.length > 0 && <CallList outcome="rewritten" calls={rewritten} none="" />}
+      <CallList outcome="dropped" calls={having("dropped")} none="Nothing was dropped." />
+      <CallList outcome="added" calls={having("added")} none="No rule added a call." />
     </section>
   );
 }

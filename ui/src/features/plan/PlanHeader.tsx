@@ -82,7 +82,7 @@ function summary({ graph, planning: { shape }, decided_in_ms }: PlanView): strin
   const parts = [
     `${counted(graph.steps.length, "step")} in ${counted(graph.stages.length, "stage")}`,
     `duration ${expected(shape.duration_ms)}`,
-    ...(shape.cost === null ? [] : [`≈ $${shape.cost.toFixed(4)}`]),
+    ...(shape.cost === null || shape.cost === 0 ? [] : [`≈ $${shape.cost.toFixed(4)}`]),
     decided,
   ];
   return parts.join(" · ");
