@@ -1,1 +1,10 @@
-fn main() {}
+//! Whole scenarios through `Workbench`: real SQLite, real files, real HTTP on loopback.
+
+mod bad_input;
+mod bench;
+mod catalog;
+mod guard;
+mod model;
+mod plan;
+mod run;
+mod visibility;

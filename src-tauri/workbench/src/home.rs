@@ -58,7 +58,7 @@ impl Place {
 
     pub fn name(&self) -> String {
         if self.is_sample {
-            return "Sample: Tidewater".into();
+            return "Tidewater sample".into();
         }
         self.root.file_name().map_or_else(|| self.root.display().to_string(), |n| n.to_string_lossy().into_owned())
     }

@@ -119,8 +119,8 @@ fn json_calls(text: &str, known: &std::collections::HashSet<&str>) -> Option<(Ve
     let plain = mention::without_thinking(text);
     let places = [
         (plain.as_str(), fences(&plain), "a fenced block"),
-        (plain.as_str(), vec![0..plain.len()], "the text"),
-        (text, vec![0..text.len()], "the thinking text"),
+        (plain.as_str(), std::iter::once(0..plain.len()).collect(), "the text"),
+        (text, std::iter::once(0..text.len()).collect(), "the thinking text"),
     ];
     for (source, ranges, place) in places {
         let mut calls = vec![];

@@ -1,0 +1,53 @@
+# The few commands that a person types. Each works on a fresh machine with Rust, Node and apt.
+
+SAMPLE ?= 1
+
+.PHONY: run test check bench bindings images ui
+
+## Build and open the window; without a display, run a sample query on the command line.
+run:
+ifeq ($(strip $(DISPLAY)$(WAYLAND_DISPLAY)),)
+	cargo run --locked -q -p toolplan-cli -- run --sample $(SAMPLE)
+	@echo
+	@echo "There is no display here, so the sample query ran on the command line."
+	@echo "To open the window, run 'make run' in a graphical session (or with DISPLAY set, such as under xvfb-run or ssh -X)."
+else
+	.ci/packages build
+	@$(MAKE) --no-print-directory ui
+	cargo run --locked --bin toolplan-desktop
+endif
+
+## Everything that is tested: the UI, every package, the real window.
+test: ui
+	.ci/packages build test
+	npm --prefix ui test
+	cargo test --locked --workspace
+
+## Formatting, lints, dependency rules.
+check: ui
+	.ci/packages build
+	.ci/edges
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+
+## Measure; DATA=folder adds real catalogs, PYTHON=interpreter adds asyncio and LangGraph.
+bench:
+	cargo bench --locked -p toolplan-workbench -- $(if $(DATA),--data $(DATA)) $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
+
+## Rewrite ui/src/ipc/bindings.ts from the Rust types.
+bindings: ui
+	.ci/packages build
+	BLESS=1 cargo test --locked --test bindings
+
+## Picture every view of the real window into docs/images.
+images: ui
+	.ci/packages build test
+	TOOLPLAN_IMAGES=$(CURDIR)/docs/images cargo test --locked --test e2e pictures
+
+# The program embeds ui/dist, so it comes before anything that compiles the window.
+ui: ui/node_modules/.package-lock.json
+	npm --prefix ui run build
+
+ui/node_modules/.package-lock.json: ui/package-lock.json
+	npm --prefix ui ci --no-audit --no-fund
+	@touch $@
