@@ -64,10 +64,8 @@ pub fn run() {
         .setup(move |app| {
             ipc.mount_events(app);
             let options = Options { folder, ..Options::default() };
-            let workbench = tauri::async_runtime::block_on(Workbench::open(options)).map_err(|problem| {
-                eprintln!("error: {}\nhint: {}", problem.message, problem.hint);
-                problem
-            })?;
+            let workbench = tauri::async_runtime::block_on(Workbench::open(options))
+                .inspect_err(|problem| eprintln!("error: {}\nhint: {}", problem.message, problem.hint))?;
             tauri::async_runtime::spawn(follow::follow(app.handle().clone(), workbench.clone()));
             app.manage(workbench);
             Ok(())

@@ -84,7 +84,7 @@ pub enum Tools {
     Why {
         name: String,
         #[command(flatten)]
-        ask: Ask,
+        ask: Box<Ask>,
     },
     /// Register the tools of a JSON file: an array of tools
     Import { file: PathBuf },

@@ -5,10 +5,7 @@ use crate::{
     print,
 };
 use serde::{Serialize, de::DeserializeOwned};
-use std::{
-    io::Read,
-    path::{Path, PathBuf},
-};
+use std::{io::Read, path::Path};
 use toolplan_workbench::{
     Options, Problem, Workbench,
     engine::{
@@ -291,7 +288,7 @@ fn utf8(bytes: Vec<u8>, what: &str) -> Result<String, Problem> {
     })
 }
 
-fn read_json<T: DeserializeOwned>(path: &PathBuf) -> Result<T, Problem> {
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Problem> {
     let text = read_text(path)?;
     serde_json::from_str(&text).map_err(|e| {
         Problem::new(

@@ -1,0 +1,157 @@
+//! The command line as a person or a script uses it: output, rows, exit codes.
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+use tempfile::TempDir;
+
+struct Cli {
+    home: TempDir,
+}
+
+impl Cli {
+    fn new() -> Self {
+        Self { home: tempfile::tempdir().unwrap() }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_toolplan"));
+        command.args(arguments).env("TOOLPLAN_HOME", self.home.path());
+        for key in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST", "TOOL_PLANNER_LLM"] {
+            command.env_remove(key);
+        }
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// The standard output of a command that must end with `code`.
+    #[track_caller]
+    fn text(&self, code: i32, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}\n{out}\n{err}");
+        if code == 3 { err } else { out }
+    }
+
+    #[track_caller]
+    fn json(&self, code: i32, arguments: &[&str]) -> serde_json::Value {
+        serde_json::from_str(&self.text(code, arguments)).unwrap()
+    }
+
+    fn file(&self, name: &str, content: &[u8]) -> String {
+        let path = self.home.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path.display().to_string()
+    }
+}
+
+fn fixture(name: &str) -> String {
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures").join(name);
+    path.display().to_string()
+}
+
+/// W-10, X-04: what `make run` shows without a display: verdicts, stage graph, token table, result.
+#[test]
+fn the_sample_query_runs_headless() {
+    let out = Cli::new().text(0, &["run", "--sample", "1"]);
+    for part in ["Verdicts", "whitelist.not_listed", "Stage graph", "Stage 1", "REASONING", "o200k_base", "succeeded"] {
+        assert!(out.contains(part), "{part} is missing from\n{out}");
+    }
+    assert_eq!(out.matches("✗ dropped").count(), 4);
+}
+
+/// X-04: plan, why, run, runs, show speak JSON and keep what they did.
+#[test]
+fn commands_speak_json() {
+    let cli = Cli::new();
+    let plan = cli.json(0, &["plan", "PROJ-123的状态是什么？", "--format", "json"]);
+    assert_eq!(plan["planning"]["plan"]["steps"][0]["arguments"]["issue_key"], "PROJ-123");
+    let why = cli.json(0, &["tools", "why", "send_email", "PROJ-123", "--format", "json"]);
+    assert!(why["verdicts"].as_array().unwrap().iter().any(|v| v["rule"] == "state.destructive"));
+    let run = cli.json(0, &["run", "PROJ-123", "--format", "json"]);
+    assert_eq!(run["state"]["outcome"], "succeeded");
+    assert_eq!(cli.json(0, &["runs", "--format", "json"])[0]["query"], "PROJ-123");
+    assert_eq!(
+        cli.json(0, &["show", "1", "--at", "2", "--format", "json"])["state"]["outcome"],
+        serde_json::Value::Null
+    );
+    assert_eq!(cli.json(0, &["doctor", "--format", "json"])[0]["ok"], true);
+}
+
+/// R-09: exit codes: 0 fine, 1 bad news, 2 wrong usage, 3 could not be done.
+#[test]
+fn exit_codes_tell() {
+    let cli = Cli::new();
+    cli.text(2, &["plan", "--no-such-option"]);
+    cli.text(1, &["run", "read docs/en/none.md", "--planner", "offline"]);
+    assert!(cli.text(3, &["plan", " "]).contains("hint: type a question"));
+    assert!(cli.text(3, &["show", "99"]).contains("99"));
+    assert!(cli.text(3, &["plan", "x", "--mode", "nowhere"]).contains("operator"));
+    assert!(cli.text(3, &["plan", "x", "--workspace", "/no/such/folder"]).contains("/no/such/folder"));
+}
+
+/// S-03: bad files are named with the place and the remedy; nothing is changed.
+#[test]
+fn bad_files_are_named() {
+    let cli = Cli::new();
+    let latin = cli.file("latin.txt", b"caf\xe9");
+    assert!(cli.text(3, &["plan", "--query-file", &latin]).contains("not UTF-8 text: the byte at 3"));
+    let broken = cli.file("catalog.json", b"[{\"name\": \"a\"},\n {\"name\": ]");
+    assert!(cli.text(3, &["tools", "import", &broken]).contains("line 2"));
+    let before = cli.json(0, &["tools", "list", "--format", "json"]).as_array().unwrap().len();
+    let partly = cli.file("partly.json", br#"[{"name": "fine"}, {"name": ""}]"#);
+    cli.text(1, &["tools", "import", &partly]);
+    assert_eq!(cli.json(0, &["tools", "list", "--format", "json"]).as_array().unwrap().len(), before + 1);
+}
+
+/// A megabyte on standard input is refused by size, and a closed reader is no crash.
+#[test]
+fn standard_input_is_bounded() {
+    let cli = Cli::new();
+    let mut child =
+        cli.command(&["plan", "-"]).stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(&vec![b'a'; 1 << 20]).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("1048576 bytes"));
+}
+
+/// The rows and scores of `eval guard`; a line that is no case is reported and passed over.
+#[test]
+fn guard_cases_are_scored() {
+    let cli = Cli::new();
+    let rows = cli.home.path().join("rows.jsonl").display().to_string();
+    let scores =
+        cli.json(0, &["eval", "guard", "--cases", &fixture("guard.jsonl"), "--out", &rows, "--format", "json"]);
+    assert_eq!((&scores[0][1]["cases"], &scores[0][1]["strict"]), (&2.into(), &1.0.into()));
+    let written = std::fs::read_to_string(&rows).unwrap();
+    let lines: Vec<&str> = written.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            r#"{"id":"a","calls":[{"tool":"jira_fetch","arguments":{"issue_key":"DEMO-7"}}]}"#,
+            r#"{"id":"b","calls":[]}"#
+        ]
+    );
+    let output = cli.run(&["eval", "guard", "--cases", &fixture("guard.jsonl")]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("line 2"));
+}
+
+/// The rows and scores of `eval plans`.
+#[test]
+fn plan_cases_are_scored() {
+    let cli = Cli::new();
+    let rows = cli.home.path().join("rows.jsonl").display().to_string();
+    let scores =
+        cli.json(0, &["eval", "plans", "--cases", &fixture("plans.jsonl"), "--out", &rows, "--format", "json"]);
+    assert_eq!((&scores[0][1]["equal_optimum"], &scores[0][1]["edges_respected"]), (&1.into(), &1.into()));
+    let written = std::fs::read_to_string(&rows).unwrap();
+    assert!(written.starts_with(r#"{"id":"g","estimated_seconds":10.0,"stages":[["1","2"],["3"]]}"#), "{written}");
+    assert!(written.contains(r#"{"id":"unknown","estimated_seconds":null,"stages":[]}"#));
+    assert!(cli.text(3, &["eval", "plans", "--cases", "/no/such.jsonl"]).contains("--cases"));
+}
