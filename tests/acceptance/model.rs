@@ -10,6 +10,7 @@ use std::{
 use toolplan_workbench::engine::{
     request::{Planner, Request},
     select::ReplyPath,
+    tool::Classification,
 };
 
 /// A provider on loopback that answers everything with one body and remembers what it was sent.
@@ -147,14 +148,22 @@ async fn without_a_provider_the_window_says_so() {
     assert_eq!(view.planning.planner.fallback_reason, "no model is configured");
 }
 
-/// K-05: an edit replans with the reply of then; the model is not asked again.
+/// K-05: an edit replans with the reply of then; the same request without an edit, or another context, asks again.
 #[tokio::test]
 async fn an_edit_does_not_ask_again() {
     let provider = Provider::saying("vector_search and grep_search", Duration::ZERO).await;
     let bench = provider.bench().await;
+    let asked = || provider.sent.lock().unwrap().len();
     let request = by_model(asking("What is a tenant?"));
     let before = bench.plan(request.clone()).await;
-    let after = bench.workbench.plan(request, Some(before.id)).await.unwrap();
-    assert_eq!(stages(&after), stages(&before));
-    assert_eq!(provider.sent.lock().unwrap().len(), 1);
+    let mut spec = bench.workbench.tool_specs().into_iter().find(|t| t.name == "grep_search").unwrap();
+    spec.classification = Classification::Destructive;
+    bench.workbench.save_tool(spec).unwrap();
+    let after = bench.workbench.plan(request.clone(), Some(before.id)).await.unwrap();
+    assert_eq!((stages(&after), asked()), (vec![vec!["vector_search".to_string()]], 1));
+    let again = bench.workbench.plan(request.clone(), Some(after.id)).await.unwrap();
+    assert_eq!(asked(), 2, "planned again on purpose");
+    let elsewhere = Request { mode: "docs".into(), ..request };
+    bench.workbench.plan(elsewhere, Some(again.id)).await.unwrap();
+    assert_eq!(asked(), 3, "another mode offers other tools");
 }

@@ -25,6 +25,7 @@ use toolplan_engine::{
 pub struct Planned {
     pub planning: Planning,
     pub catalog: Catalog,
+    settings: Settings,
     /// The model's reply, so that an edit replans without asking again (K-05).
     reply: Option<(Reply, String, Option<u32>)>,
 }
@@ -63,8 +64,9 @@ enum Said {
 }
 
 impl Workbench {
-    /// Plans the request. With `previous`, the planning of the same query before an edit, the model's reply of then is
-    /// used again and the differences are in `changes`.
+    /// Plans the request. `previous` is the planning to compare with. When the very same request was planned there and
+    /// only the catalog or the settings have changed since, the model's reply of then is used again; the same request
+    /// with nothing changed asks the model anew.
     pub async fn plan(&self, request: Request, previous: Option<u32>) -> Result<PlanView, Problem> {
         let settings = self.settings();
         planning::validate(&settings, &request)?;
@@ -88,7 +90,8 @@ impl Workbench {
         planning.guard = Default::default();
         planning.planner.label = "by hand".into();
         view.graph = graph::of(&planning.plan, &planning.shape, &catalog, None);
-        let (id, _) = self.keep(Planned { planning: planning.clone(), catalog: catalog.clone(), reply: None });
+        let (id, _) =
+            self.keep(Planned { planning: planning.clone(), catalog: catalog.clone(), settings, reply: None });
         view.id = id;
         Ok(view)
     }
@@ -124,9 +127,9 @@ impl Workbench {
                 None => Said::Unavailable("there is no recorded reply for this query".into()),
             }),
             Planner::Model => {
-                let same = before.filter(|b| {
-                    b.planning.request.query == request.query && b.planning.request.planner == Planner::Model
-                });
+                let edited =
+                    |b: &&Planned| b.planning.revision != self.tools().catalog.revision() || b.settings != *settings;
+                let same = before.filter(|b| b.planning.request == *request).filter(edited);
                 if let Some((reply, label, model_ms)) = same.and_then(|b| b.reply.clone()) {
                     return Ok(Said::Reply { reply, label, model_ms });
                 }
@@ -183,7 +186,7 @@ impl Workbench {
             Said::Reply { reply, label, model_ms } => Some((reply, label, model_ms)),
             _ => None,
         };
-        let (id, planned) = self.keep(Planned { planning, catalog: tools.catalog, reply });
+        let (id, planned) = self.keep(Planned { planning, catalog: tools.catalog, settings, reply });
         Ok(PlanView { id, planning: planned.planning.clone(), graph, changes, decided_in_ms })
     }
 
