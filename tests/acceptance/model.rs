@@ -76,6 +76,7 @@ async fn native_calls_become_a_plan() {
     assert_eq!(view.planning.planner.label, "openai/test-model");
     let (headers, body) = provider.sent.lock().unwrap()[0].clone();
     assert_eq!(headers["authorization"], "Bearer sk-secret");
+    assert!((body["temperature"].as_f64().unwrap() - 0.1).abs() < 1e-6, "the environment sets the temperature");
     let text = body.to_string();
     assert!(text.contains("\"vector_search\"") && !text.contains("purge_dead_letters"), "only visible tools are sent");
     let planning = serde_json::to_string(&view.planning).unwrap();

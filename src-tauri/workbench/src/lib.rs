@@ -73,6 +73,8 @@ struct Inner {
     tools: RwLock<Tools>,
     settings: RwLock<Settings>,
     model: Option<Arc<dyn ChatModel>>,
+    /// From the environment; wins over the settings.
+    temperature: Option<f32>,
     provider: ProviderInfo,
     recordings: HashMap<String, Reply>,
     samples: Vec<SampleQuery>,
@@ -125,7 +127,7 @@ impl Workbench {
             settings.network.jira_url = address.clone();
             settings.network.confluence_url = address.clone();
         }
-        let (model, provider) = provider(&environment, &mut notices);
+        let (model, temperature, provider) = provider(&environment, &mut notices);
         let index = Arc::new(Index::of(&catalog));
         let (samples, recordings) = if place.is_sample {
             (sample::queries(&address), sample::recordings(&address))
@@ -138,6 +140,7 @@ impl Workbench {
             tools: RwLock::new(Tools { catalog, index }),
             settings: RwLock::new(settings),
             model,
+            temperature,
             provider,
             recordings,
             samples,
@@ -226,33 +229,36 @@ fn first_start(store: &Store, place: &Place) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The model that the environment configures. Trouble with it is a notice: planning goes on offline.
-fn provider(environment: &Environment, notices: &mut Vec<Problem>) -> (Option<Arc<dyn ChatModel>>, ProviderInfo) {
-    let offline = |note: &str| ProviderInfo { configured: false, label: "offline".into(), note: note.into() };
+/// The model and the temperature that the environment configures. Trouble with it is a notice: planning goes on
+/// offline.
+fn provider(
+    environment: &Environment,
+    notices: &mut Vec<Problem>,
+) -> (Option<Arc<dyn ChatModel>>, Option<f32>, ProviderInfo) {
+    let offline = |note: String| (None, None, ProviderInfo { configured: false, label: "offline".into(), note });
     let config = match ProviderConfig::from_env(|name| environment(name)) {
         Ok(Some(config)) => config,
         Ok(None) => {
-            return (
-                None,
-                offline(
-                    "No model is configured: the offline planner plans. Set TOOL_PLANNER_LLM and a key to use one.",
-                ),
+            return offline(
+                "No model is configured: the offline planner plans. Set TOOL_PLANNER_LLM and a key to use one.".into(),
             );
         }
         Err(problem) => {
-            notices.push(problem.clone());
-            return (None, offline(&format!("{}: {}", problem.message, problem.hint)));
+            let note = format!("{}: {}", problem.message, problem.hint);
+            notices.push(problem);
+            return offline(note);
         }
     };
     match config.build() {
         Ok(model) => {
             let label = model.label();
             let note = format!("{label} plans when the planner is set to model");
-            (Some(model), ProviderInfo { configured: true, label, note })
+            (Some(model), config.temperature, ProviderInfo { configured: true, label, note })
         }
         Err(problem) => {
-            notices.push(problem.clone());
-            (None, offline(&format!("{}: {}", problem.message, problem.hint)))
+            let note = format!("{}: {}", problem.message, problem.hint);
+            notices.push(problem);
+            offline(note)
         }
     }
 }

@@ -105,7 +105,9 @@ impl Workbench {
 
     /// The prompt that a model would get (V-09).
     pub fn prompt(&self, request: &Request) -> Result<Prompt, Problem> {
-        planning::prompt(&self.tools().catalog, &self.settings(), request)
+        let mut prompt = planning::prompt(&self.tools().catalog, &self.settings(), request)?;
+        prompt.temperature = self.inner.temperature.unwrap_or(prompt.temperature);
+        Ok(prompt)
     }
 
     pub(crate) fn planned(&self, id: u32) -> Result<Arc<Planned>, Problem> {
@@ -136,7 +138,7 @@ impl Workbench {
                 let Some(model) = &self.inner.model else {
                     return Ok(Said::Unavailable("no model is configured".into()));
                 };
-                let prompt = planning::prompt(&self.tools().catalog, settings, request)?;
+                let prompt = self.prompt(request)?;
                 let limit = Duration::from_millis(u64::from(settings.planner.timeout_ms));
                 let asked = Instant::now();
                 Ok(match tokio::time::timeout(limit, model.complete(&prompt)).await {
