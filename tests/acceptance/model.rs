@@ -55,6 +55,7 @@ impl Provider {
             ("OPENAI_BASE_URL", &base),
             ("OPENAI_API_KEY", "sk-secret"),
             ("TOOL_PLANNER_MODEL", "test-model"),
+            ("TOOL_PLANNER_TEMPERATURE", "0.1"),
         ])
         .await
     }
