@@ -1,4 +1,4 @@
-//! The real window under a virtual display. Needs Xvfb and WebKitWebDriver; `.ci/run` installs them.
+//! The real window under a virtual display. Needs Xvfb and WebKitWebDriver; `make test` installs them.
 
 mod main_job;
 mod pictures;

@@ -46,6 +46,10 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
             if !json {
                 print::plan(&view);
             }
+            if !view.planning.findings.is_empty() || view.planning.plan.steps.is_empty() {
+                show(json, &view, || println!("There is nothing to run."));
+                return Ok(false);
+            }
             let run = workbench.start_run(view.id).await?;
             workbench.wait_run(run).await?;
             let detail = workbench.open_run(run)?;
@@ -128,7 +132,8 @@ fn visibility(workbench: &Workbench, context: &Context, json: bool) -> Result<bo
     let mut request = Request::default();
     apply(context, &mut request);
     let mut columns = vec![];
-    for state in ExecutionState::ALL {
+    let wanted = context.state.as_deref().map(ExecutionState::parse_closed);
+    for state in ExecutionState::ALL.into_iter().filter(|s| wanted.is_none_or(|w| w == *s)) {
         let intent = if request.intent.is_empty() { "any".to_string() } else { request.intent.clone() };
         columns.push((state, workbench.catalog(&Request { state, intent, ..request.clone() }, None)?));
     }

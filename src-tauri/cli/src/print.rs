@@ -133,7 +133,8 @@ fn graph(view: &PlanView) {
     }
     for stage in &view.graph.stages {
         let bound = stage.bound_ms.map_or("unknown".to_string(), |ms| format!("≤ {ms:.0} ms"));
-        println!("Stage {} · {} steps · {bound}", stage.number, stage.steps.len());
+        let steps = if stage.steps.len() == 1 { "step" } else { "steps" };
+        println!("Stage {} · {} {steps} · {bound}", stage.number, stage.steps.len());
         for step in view.graph.steps.iter().filter(|s| s.stage == stage.number) {
             let from: Vec<&str> =
                 view.graph.edges.iter().filter(|e| e.to == step.id && !e.implied).map(|e| e.from.as_str()).collect();

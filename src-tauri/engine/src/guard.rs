@@ -388,12 +388,9 @@ impl<'a> Guard<'a> {
                 span: self.span_in_source(asked, reference),
                 text: reference.value.clone(),
             };
-            let applicable = Verdict::kept(
-                Gate::Applicability,
-                rule_id(&rule.needs),
-                format!("The query names {} {}", noun(&rule.needs), reference.value),
-            )
-            .because([evidence]);
+            let applicable =
+                Verdict::kept(Gate::Applicability, rule_id(&rule.needs), named(&rule.needs, &reference.value))
+                    .because([evidence]);
             let (mut arguments, unknown) = known_arguments(proposed, tool);
             let replaced = arguments.insert(rule.argument.clone(), reference.value.clone().into());
             let verdict = match replaced.filter(|old| old.as_str() != Some(&reference.value)) {
@@ -631,12 +628,9 @@ impl<'a> Guard<'a> {
                 )
                 .because([evidence.clone()])
                 .set_by("guard.add_by_rule");
-                let applicable = Verdict::kept(
-                    Gate::Applicability,
-                    rule_id(&rule.needs),
-                    format!("The query names {} {}", noun(&rule.needs), found.value),
-                )
-                .because([evidence]);
+                let applicable =
+                    Verdict::kept(Gate::Applicability, rule_id(&rule.needs), named(&rule.needs, &found.value))
+                        .because([evidence]);
                 let call = ToolCall::new(&tool.name, &rule.argument, found.value);
                 let verdicts = vec![
                     added.clone(),
@@ -820,6 +814,13 @@ fn noun(needs: &Needs) -> &'static str {
         Needs::Path => "file path",
         Needs::Entity => "path, key or quoted name",
         Needs::Pattern { .. } => "match of the tool's pattern",
+    }
+}
+
+fn named(needs: &Needs, value: &str) -> String {
+    match needs {
+        Needs::Pattern { .. } => format!("The query matches the tool's pattern: {value}"),
+        _ => format!("The query names the {} {value}", noun(needs)),
     }
 }
 

@@ -236,9 +236,8 @@ fn propose(inputs: &Inputs, decomposition: &Decomposition, visible: &[&Entry]) -
         Answer::Reply { reply, label, model_ms } => {
             let names: Vec<&str> = inputs.catalog.specs().map(|s| s.name.as_str()).collect();
             let proposal = reply::read(reply, &names, &inputs.settings.guard);
-            let asked_for_nothing = proposal.calls.is_empty() && reply.text.trim().is_empty();
-            if asked_for_nothing {
-                let reason = "the reply was empty";
+            if proposal.calls.is_empty() {
+                let reason = "the reply names no tool";
                 let mut proposal = offline();
                 proposal.path = ReplyPath::Fallback;
                 proposal.path_reason = format!("Planned offline: {reason}");
@@ -278,7 +277,11 @@ fn build(inputs: &Inputs, decomposition: &Decomposition, report: &mut GuardRepor
             tool: call.call.tool.clone(),
             arguments: call.call.arguments.clone(),
             dependencies,
-            mode: ExecutionMode::Parallel,
+            // Two changes at once could meet: what is not known to be safe runs one after another.
+            mode: match tool.is_some_and(|t| t.classification.is_safe()) {
+                true => ExecutionMode::Parallel,
+                false => ExecutionMode::Sequential,
+            },
             timeout_ms: tool.and_then(|t| t.timeout_ms),
             retry: tool.and_then(|t| t.retry),
             fallback: tool.and_then(|t| t.fallback.clone()),

@@ -118,7 +118,7 @@ pub struct Fallback {
     pub tool: String,
     #[serde(default)]
     pub condition: FallbackCondition,
-    /// Confidence in 0..1 below which `on_low_confidence` applies; unset means 0.7 (SYSTEMS: ARB-004's gate).
+    /// Confidence in 0..1 below which `on_low_confidence` applies; unset means 0.7.
     #[serde(default)]
     pub threshold: Option<f32>,
 }

@@ -125,7 +125,8 @@ impl<'a> Viewer<'a> {
         if self.state == ExecutionState::Action {
             return Verdict::kept(Gate::State, "state.action", "ACTION shows all that the mode permits");
         }
-        if self.is_handshake(tool) {
+        // The exemption is for a tool that selects an intent; one that is called DESTRUCTIVE does more than that (S-02).
+        if self.is_handshake(tool) && tool.classification != Classification::Destructive {
             return Verdict::kept(Gate::State, "state.handshake", "The intent-selection tool is always shown");
         }
         match tool.classification {

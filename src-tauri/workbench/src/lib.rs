@@ -29,13 +29,12 @@ use std::{
 };
 use tokio::sync::mpsc;
 use toolplan_adapters::{
-    models::ProviderConfig,
+    models::{ProviderConfig, Recorded},
     tools::{Secrets, Toolbox, builtin_specs},
 };
 use toolplan_engine::{
     discovery::Index,
     ports::ChatModel,
-    select::Reply,
     settings::Settings,
     tokens::Tiktoken,
     tool::{Catalog, validate},
@@ -76,7 +75,7 @@ struct Inner {
     /// From the environment; wins over the settings.
     temperature: Option<f32>,
     provider: ProviderInfo,
-    recordings: HashMap<String, Reply>,
+    recordings: Recorded,
     samples: Vec<SampleQuery>,
     server: Option<sample::Server>,
     plans: Mutex<plans::Plans>,
@@ -142,7 +141,7 @@ impl Workbench {
             model,
             temperature,
             provider,
-            recordings,
+            recordings: Recorded::new(recordings),
             samples,
             server,
 

@@ -14,6 +14,7 @@ use toolplan_engine::{
     guard::{Guard, GuardReport},
     plan::PlanSpec,
     planning::{self, Answer, Inputs, Planning, ToolHistory},
+    ports::TokenCounter,
     request::{Planner, Request},
     select::{Prompt, Reply},
     settings::Settings,
@@ -124,8 +125,8 @@ impl Workbench {
     async fn ask(&self, settings: &Settings, request: &Request, before: Option<&Planned>) -> Result<Said, Problem> {
         match request.planner {
             Planner::Offline => Ok(Said::Nothing),
-            Planner::Recorded => Ok(match self.inner.recordings.get(request.query.trim()) {
-                Some(reply) => Said::Reply { reply: reply.clone(), label: "recorded reply".into(), model_ms: None },
+            Planner::Recorded => Ok(match self.inner.recordings.reply_for(request.query.trim()) {
+                Some(reply) => Said::Reply { reply, label: "recorded reply".into(), model_ms: None },
                 None => Said::Unavailable("there is no recorded reply for this query".into()),
             }),
             Planner::Model => {
@@ -176,7 +177,9 @@ impl Workbench {
             settings: &settings,
             request: &request,
             counter: &counter,
-            counts_exactly: request.planner == Planner::Model
+            counts_exactly: matches!(said, Said::Reply { .. })
+                && request.planner == Planner::Model
+                && counter.encoding() == "o200k_base"
                 && self.inner.model.as_ref().is_some_and(|m| m.counts_exactly()),
             history: &history,
             answer,

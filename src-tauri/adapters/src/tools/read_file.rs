@@ -22,6 +22,14 @@ pub(super) fn call(workspace: &Workspace, arguments: &Arguments, stop: &Stop) ->
     if place.is_folder {
         return Err(invalid(format!("{path} is a folder"), "name a file; a search finds the files of a folder"));
     }
+    // Searches do not see hidden files either; they hold secrets more often than answers.
+    if place.relative.split(['/', '\\']).any(|part| part.starts_with('.')) {
+        return Err(ToolError::new(
+            ErrorClass::Refused,
+            format!("{path} is hidden or lies in a hidden folder"),
+            "hidden files are never read; copy what is needed to a file without a dot in front",
+        ));
+    }
     let unreadable = |reason: String| {
         let hint = "read_file reads text files up to 4 MB; choose another file";
         ToolError::new(ErrorClass::Refused, format!("{path} {reason}"), hint)

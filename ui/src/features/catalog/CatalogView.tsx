@@ -127,7 +127,7 @@ export function CatalogView() {
         <Empty title={rows.length === 0 ? "The catalog is empty" : "No tool matches the filter"}>
           <p>
             {rows.length === 0
-              ? "Open a workspace whose catalog file lists tools."
+              ? "Register tools with `toolplan tools import FILE`."
               : "Clear the filter or choose fewer facets."}
           </p>
         </Empty>

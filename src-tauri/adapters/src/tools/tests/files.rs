@@ -69,6 +69,8 @@ async fn paths_cannot_leave_the_folder() {
         }
     }
     assert_eq!(bench.error("read_file", json!({"file_path": "a\0b"})).await.0, ErrorClass::Validation);
+    bench.write(".env", b"TOKEN=secret");
+    assert_eq!(bench.error("read_file", json!({"file_path": ".env"})).await.0, ErrorClass::Refused);
     // A link that stays inside is a file like any other, shown by where it leads.
     assert_eq!(bench.data("read_file", json!({"file_path": "alias.txt"})).await["path"], "inside.txt");
     // Walks do not follow links at all.
