@@ -129,7 +129,8 @@ fn json_calls(text: &str, known: &std::collections::HashSet<&str>) -> Option<(Ve
             for (at, value) in json_values(source, range) {
                 let before = calls.len();
                 collect_calls(&value, known, &mut calls, 0);
-                let span = Span::of(source, at);
+                // In the text as it is: blanked thinking text has the bytes of it and not the UTF-16 units.
+                let span = Span::of(text, at);
                 calls[before..].iter_mut().for_each(|c: &mut Proposed| c.mention = Some(span));
                 if let Some(said) =
                     ["reasoning", "rationale", "thought"].iter().find_map(|k| value.get(k)).and_then(Value::as_str)
