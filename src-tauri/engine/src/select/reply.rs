@@ -124,6 +124,8 @@ fn json_calls(text: &str, known: &std::collections::HashSet<&str>) -> Option<(Ve
     ];
     for (source, ranges, place) in places {
         let mut calls = vec![];
+    // Without thinking text the last place would be read twice.
+    let places = places.into_iter().filter(|(source, _, place)| *place != "the thinking text" || *source != plain);
         let mut reasoning = String::new();
         for range in ranges {
             for (at, value) in json_values(source, range) {
@@ -157,10 +159,14 @@ const MAX_JSON_STARTS: usize = 256;
 
 /// The complete JSON objects and arrays in a stretch of text, with their places. Nothing is found inside another.
 fn json_values(text: &str, within: Range<usize>) -> Vec<(Range<usize>, Value)> {
+/// How many of them may run to the end of the text unclosed: each reads all the rest.
+const MAX_UNCLOSED: usize = 16;
+
     let mut found = vec![];
     let mut at = within.start;
     for _ in 0..MAX_JSON_STARTS {
         let Some(start) = text[at..within.end].find(['{', '[']).map(|i| at + i) else { break };
+    let mut unclosed = 0;
         let mut stream = serde_json::Deserializer::from_str(&text[start..within.end]).into_iter::<Value>();
         at = match stream.next() {
             Some(Ok(value)) => {
@@ -170,6 +176,11 @@ fn json_values(text: &str, within: Range<usize>) -> Vec<(Range<usize>, Value)> {
             }
             _ => start + 1,
         };
+            Some(Err(error)) if error.is_eof() && unclosed == MAX_UNCLOSED => break,
+            Some(Err(error)) if error.is_eof() => {
+                unclosed += 1;
+                start + 1
+            }
     }
     found
 }
