@@ -346,7 +346,8 @@ impl<'a> Guard<'a> {
         // The parts are read together; the whole query only where they hold nothing.
         let parts = self.asked(&proposed.sub_query);
         let whole = [self.whole_query()];
-        for texts in [parts.as_slice(), &whole] {
+        let differ = parts.iter().any(|p| p.source != Source::Query);
+        for texts in [parts.as_slice(), if differ { &whole } else { &[] }] {
             let mut found = vec![];
             for asked in texts {
                 let references = self.references(needs, asked.text)?;
