@@ -335,7 +335,11 @@ pub fn quoted(text: &str) -> References {
     let mut result = References::default();
     for captures in QUOTED.captures_iter(text) {
         let inner = captures.get(1).expect("the pattern has the group");
-        result.accept(inner.as_str().trim().into(), inner.range());
+        let value = inner.as_str().trim();
+        if !value.is_empty() {
+            let start = inner.end() - inner.as_str().trim_start().len();
+            result.accept(value.into(), start..start + value.len());
+        }
     }
     result
 }
