@@ -168,11 +168,8 @@ pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
     };
     // Parts from outside or from the offline selector are what search tools ask; a model that names no part speaks of
     // the look-ups.
-    let parts = if decomposition.sub_queries.len() > 1 || request.routing.sub_questions.len() == 1 {
-        decomposition.sub_queries.as_slice()
-    } else {
-        &[]
-    };
+    let given = request.decomposition.is_some() || request.routing.sub_questions.iter().any(|q| !q.trim().is_empty());
+    let parts = if given || decomposition.sub_queries.len() > 1 { decomposition.sub_queries.as_slice() } else { &[] };
     let guard = Guard::new(catalog, settings, viewer.clone(), request, parts);
     let reasoning = proposal.reasoning.clone();
     let report = guard.review(proposal, model_text);
