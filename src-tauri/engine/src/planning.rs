@@ -18,7 +18,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Everything that was decided for one query, with its reasons. Plain data: shown, journaled, compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -261,11 +261,13 @@ fn build(inputs: &Inputs, decomposition: &Decomposition, report: &GuardReport, r
         let mut dependencies: Vec<String> = call.after.iter().filter_map(|&i| id_of(i)).collect();
         let needs =
             decomposition.sub_queries.iter().find(|s| s.id == call.sub_query).map_or(&[][..], |s| &s.dependencies);
-        for earlier in &steps {
-            if needs.contains(&earlier.sub_query) && !dependencies.contains(&earlier.id) {
-                dependencies.push(earlier.id.clone());
-            }
+        // Parts may be listed in any order, so the steps of a needed part may come later in the list.
+        for part in needs {
+            let of_part = report.calls.iter().zip(&ids).filter(|(other, _)| other.sub_query == *part);
+            dependencies.extend(of_part.filter_map(|(_, id)| id.clone()));
         }
+        let mut seen = HashSet::new();
+        dependencies.retain(|id| seen.insert(id.clone()));
         let tool = inputs.catalog.spec(&call.call.tool);
         let measured = inputs.history.get(&call.call.tool).map(|h| h.p50_ms.round() as u32);
         steps.push(StepSpec {
@@ -386,7 +388,7 @@ fn trails(
     let mut lost: BTreeMap<Gate, (u32, Vec<String>)> = BTreeMap::new();
     let mut kept = vec![];
     let all = inputs.catalog.len() <= MAX_TRAILS;
-    let proposed: std::collections::HashSet<&str> = report.calls.iter().map(|c| c.call.tool.as_str()).collect();
+    let proposed: HashSet<&str> = report.calls.iter().map(|c| c.call.tool.as_str()).collect();
     let mut lose = |gate: Gate, tool: &str| {
         let row = lost.entry(gate).or_default();
         row.0 += 1;
