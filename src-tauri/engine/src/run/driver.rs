@@ -94,6 +94,11 @@ impl Driver {
                         other => events.extend(self.event(other, began)),
                     }
                 }
+                if !starts.is_empty() && self.cancel.is_cancelled() && !state.cancelling {
+                    // The cancellation came while events were written: nothing leaves after it.
+                    starts.clear();
+                    events.push(RunEvent::CancelRequested);
+                }
                 if !starts.is_empty() {
                     let prepared: Vec<_> =
                         starts.into_iter().map(|(step, attempt)| (step, attempt, self.prepare(step, &state))).collect();
