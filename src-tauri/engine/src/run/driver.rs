@@ -7,7 +7,7 @@ use super::{AttemptOutcome, JournalEntry, RunEvent, RunId, RunState};
 use crate::{
     Problem,
     guard::Admitted,
-    plan::{Finding, Plan, resolve},
+    plan::{Finding, Plan, references, resolve},
     ports::{CallContext, ErrorClass, Journal, ToolError, ToolResult, ToolRuntime},
     schedule::{Action, next_actions},
     settings::RunSettings,
@@ -217,6 +217,14 @@ impl Driver {
                 ));
             }
         };
+        if let Some((argument, reference)) = references(&arguments).into_iter().next() {
+            // A result is data. Taken for a reference it would escape the schema.
+            return refuse(ToolError::new(
+                ErrorClass::Validation,
+                format!("the argument {argument} got a result that looks like a reference to {}", reference.step),
+                "refer to a value inside that result",
+            ));
+        }
         let resolved = ToolCall { tool: call.tool.clone(), arguments };
         let Some(spec) = self.catalog.spec(&resolved.tool) else {
             return refuse(ToolError::new(
