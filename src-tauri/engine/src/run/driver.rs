@@ -265,7 +265,12 @@ impl Driver {
             previous,
             cancel: self.cancel.child_token(),
         };
-        let timeout_ms = planned.spec.timeout_ms.unwrap_or(state.timeout_ms);
+        // A fallback has the timeout of its own tool (O-05).
+        let own = match (&prepared.ready, &state.steps[step].fallback) {
+            (Ok(spec), Some(_)) => spec.timeout_ms,
+            _ => planned.spec.timeout_ms,
+        };
+        let timeout_ms = own.unwrap_or(state.timeout_ms);
         let runtime = self.runtime.clone();
         async move {
             let result = match prepared.ready {
