@@ -273,14 +273,14 @@ impl Driver {
         let timeout_ms = own.unwrap_or(state.timeout_ms);
         let runtime = self.runtime.clone();
         async move {
+            // Work that went to another thread hears when this future is dropped, or has timed out (O-04).
+            let _told_when_dropped = context.cancel.clone().drop_guard();
             let result = match prepared.ready {
                 Ok(spec) => {
                     let limit = Duration::from_millis(u64::from(timeout_ms));
                     match tokio::time::timeout(limit, runtime.call(&spec, &prepared.arguments, &context)).await {
                         Ok(result) => result,
                         Err(_) => {
-                            // Work that went to another thread hears of it too (O-04).
-                            context.cancel.cancel();
                             tracing::warn!(tool = %spec.name, step = %context.step, timeout_ms, "the tool took too long");
                             Err(timed_out(&spec.name, timeout_ms))
                         }
