@@ -150,8 +150,7 @@ impl<'a> Guard<'a> {
             first_and_last.push((start as u32, report.calls.len() as u32));
         }
         if self.settings.guard.add_by_rule {
-            let declined: Vec<&str> = proposal.calls.iter().filter(|c| c.declined).map(|c| c.tool.as_str()).collect();
-            self.add_by_rule(&declined, &mut report.calls);
+            self.add_by_rule(&proposal.declined, &mut report.calls);
         }
         report
     }
@@ -351,7 +350,8 @@ impl<'a> Guard<'a> {
         // The parts are read together; the whole query only where they hold nothing.
         let parts = self.asked(&proposed.sub_query);
         let whole = [self.whole_query()];
-        for texts in [parts.as_slice(), &whole] {
+        let differ = parts.iter().any(|p| p.source != Source::Query);
+        for texts in [parts.as_slice(), if differ { &whole } else { &[] }] {
             let mut found = vec![];
             for asked in texts {
                 let references = self.references(needs, asked.text)?;
@@ -584,7 +584,7 @@ impl<'a> Guard<'a> {
 
     /// Calls for references that the query states and no kept call uses (G-10). Only SAFE tools without lasting
     /// effects are ever added, and never one that the model declined.
-    fn add_by_rule(&self, declined: &[&str], calls: &mut Vec<GuardedCall>) {
+    fn add_by_rule(&self, declined: &[String], calls: &mut Vec<GuardedCall>) {
         let rules = self.catalog.iter().filter_map(|e| Some((e, e.spec.applicability.as_ref()?)));
         // Issue keys and pages before URLs: a URL whose key or page is fetched needs no second fetch.
         let mut rules: Vec<_> =
@@ -595,7 +595,7 @@ impl<'a> Guard<'a> {
             let harmless = tool.classification.is_safe()
                 && matches!(tool.side_effects, SideEffects::Pure | SideEffects::Read | SideEffects::External);
             let listed = !self.whitelist_verdict(&tool.name).outcome.stops();
-            if !harmless || !listed || declined.contains(&tool.name.as_str()) || !self.viewer.sees(tool) {
+            if !harmless || !listed || declined.contains(&tool.name) || !self.viewer.sees(tool) {
                 continue;
             }
             let asked = self.whole_query();

@@ -300,12 +300,11 @@ impl PlanSpec {
         let mut seen = BTreeSet::new();
         for step in &self.steps {
             if step.id.is_empty() || !seen.insert(step.id.as_str()) {
-                findings.push(finding(
-                    "plan.duplicate",
-                    &step.id,
-                    format!("two steps have the id {:?}", step.id),
-                    "give every step an id of its own",
-                ));
+                let message = match step.id.as_str() {
+                    "" => format!("a step that calls {} has no id", step.tool),
+                    id => format!("two steps have the id {id:?}"),
+                };
+                findings.push(finding("plan.duplicate", &step.id, message, "give every step an id of its own"));
             }
         }
         let deps = self.dependency_indexes();

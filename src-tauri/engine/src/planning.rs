@@ -18,7 +18,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Everything that was decided for one query, with its reasons. Plain data: shown, journaled, compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -168,11 +168,8 @@ pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
     };
     // Parts from outside or from the offline selector are what search tools ask; a model that names no part speaks of
     // the look-ups.
-    let parts = if decomposition.sub_queries.len() > 1 || request.routing.sub_questions.len() == 1 {
-        decomposition.sub_queries.as_slice()
-    } else {
-        &[]
-    };
+    let given = request.decomposition.is_some() || request.routing.sub_questions.iter().any(|q| !q.trim().is_empty());
+    let parts = if given || decomposition.sub_queries.len() > 1 { decomposition.sub_queries.as_slice() } else { &[] };
     let guard = Guard::new(catalog, settings, viewer.clone(), request, parts);
     let reasoning = proposal.reasoning.clone();
     let mut report = guard.review(proposal, model_text);
@@ -265,11 +262,13 @@ fn build(inputs: &Inputs, decomposition: &Decomposition, report: &mut GuardRepor
         let mut dependencies: Vec<String> = call.after.iter().filter_map(|&i| id_of(i)).collect();
         let needs =
             decomposition.sub_queries.iter().find(|s| s.id == call.sub_query).map_or(&[][..], |s| &s.dependencies);
-        for earlier in &steps {
-            if needs.contains(&earlier.sub_query) && !dependencies.contains(&earlier.id) {
-                dependencies.push(earlier.id.clone());
-            }
+        // Parts may be listed in any order, so the steps of a needed part may come later in the list.
+        for part in needs {
+            let of_part = report.calls.iter().zip(&ids).filter(|(other, _)| other.sub_query == *part);
+            dependencies.extend(of_part.filter_map(|(_, id)| id.clone()));
         }
+        let mut seen = HashSet::new();
+        dependencies.retain(|id| seen.insert(id.clone()));
         let tool = inputs.catalog.spec(&call.call.tool);
         let measured = inputs.history.get(&call.call.tool).map(|h| h.p50_ms.round() as u32);
         steps.push(StepSpec {
@@ -397,7 +396,7 @@ fn trails(
     let mut lost: BTreeMap<Gate, (u32, Vec<String>)> = BTreeMap::new();
     let mut kept = vec![];
     let all = inputs.catalog.len() <= MAX_TRAILS;
-    let proposed: std::collections::HashSet<&str> = report.calls.iter().map(|c| c.call.tool.as_str()).collect();
+    let proposed: HashSet<&str> = report.calls.iter().map(|c| c.call.tool.as_str()).collect();
     let mut lose = |gate: Gate, tool: &str| {
         let row = lost.entry(gate).or_default();
         row.0 += 1;

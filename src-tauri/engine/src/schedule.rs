@@ -77,21 +77,23 @@ pub fn next_actions(plan: &Plan, state: &RunState) -> Vec<Action> {
     }
     let mut actions = vec![];
     let mut running = 0;
-    // Sequential steps run one at a time, in plan order.
-    let mut sequence_blocked = false;
+    // Sequential steps run one at a time, by stage and then in plan order: a step never waits for its dependents.
+    let is_sequential = |step: usize| plan.steps()[step].spec.mode == ExecutionMode::Sequential;
+    let turn = steps()
+        .filter(|(step, s)| is_sequential(*step) && !s.status.is_done())
+        .map(|(step, _)| step)
+        .min_by_key(|&step| (plan.steps()[step].stage, step));
     let mut queue = vec![];
     for (step, s) in steps() {
-        let sequential = plan.steps()[step].spec.mode == ExecutionMode::Sequential;
         match s.status {
             StepStatus::Pending => actions.extend(when_pending(plan, state, step)),
-            StepStatus::Ready if !(sequential && sequence_blocked) => queue.push(step),
+            StepStatus::Ready if !is_sequential(step) || turn == Some(step) => queue.push(step),
             StepStatus::Running => match s.attempts.last().and_then(|a| a.outcome.as_ref()) {
                 None => running += 1,
                 Some(outcome) => actions.push(when_answered(plan, state, step, s, outcome)),
             },
             _ => {}
         }
-        sequence_blocked |= sequential && !s.status.is_done();
     }
     let limit = (state.parallel_limit.max(1) as usize).saturating_sub(running);
     queue.sort_by_key(|&step| (of(step).ready_ms, step));

@@ -22,6 +22,44 @@ impl Span {
     }
 }
 
+/// Spans of many ranges of one text, each character counted once. Ranges must begin in the order of the text.
+pub struct Spans<'t> {
+    text: &'t str,
+    byte: usize,
+    unit: u32,
+}
+
+impl<'t> Spans<'t> {
+    pub fn in_order(text: &'t str) -> Self {
+        Self { text, byte: 0, unit: 0 }
+    }
+
+    /// [`Span::of`] for the next range.
+    pub fn next(&mut self, range: Range<usize>) -> Span {
+        self.unit += utf16_len(&self.text[self.byte..range.start]);
+        self.byte = range.start;
+        Span { start: self.unit, end: self.unit + utf16_len(&self.text[range]) }
+    }
+
+    /// The bytes of the next span.
+    pub fn bytes(&mut self, span: Span) -> Range<usize> {
+        self.byte += utf8_len(&self.text[self.byte..], span.start - self.unit);
+        self.unit = span.start;
+        self.byte..self.byte + utf8_len(&self.text[self.byte..], span.end - span.start)
+    }
+}
+
+/// Bytes of the first `units` UTF-16 units of `text`.
+fn utf8_len(text: &str, units: u32) -> usize {
+    let mut passed = 0;
+    let within = text.chars().take_while(|c| {
+        let inside = passed < units;
+        passed += c.len_utf16() as u32;
+        inside
+    });
+    within.map(char::len_utf8).sum()
+}
+
 fn utf16_len(text: &str) -> u32 {
     text.chars().map(|c| c.len_utf16() as u32).sum()
 }
@@ -56,6 +94,17 @@ mod tests {
         let text = "查看😀PROJ-1";
         let at = text.find("PROJ").unwrap();
         assert_eq!(Span::of(text, at..text.len()), Span { start: 4, end: 10 });
+    }
+
+    #[test]
+    fn spans_in_order_equal_spans_one_by_one() {
+        let text = "é😀a😀PROJ-1 查b";
+        let (mut spans, mut back) = (Spans::in_order(text), Spans::in_order(text));
+        for range in [2..6, 2..7, 7..11, 11..17, 18..21, 21..22, 22..22] {
+            let span = Span::of(text, range.clone());
+            assert_eq!(spans.next(range.clone()), span);
+            assert_eq!(back.bytes(span), range);
+        }
     }
 
     #[test]

@@ -1,9 +1,13 @@
 //! Tool names in prose: where they stand, and whether the text declines them (G-04).
 
 use super::Mention;
-use crate::text::Span;
+use crate::text::Spans;
 use regex::Regex;
-use std::{collections::HashMap, ops::Range, sync::LazyLock};
+use std::{
+    collections::{BTreeSet, HashMap},
+    ops::Range,
+    sync::LazyLock,
+};
 
 /// All tool names that `text` mentions, in the order of the text.
 ///
@@ -25,6 +29,7 @@ pub fn mentions(text: &str, names: &[&str]) -> Vec<Mention> {
         }
     }
     let mut mentions: Vec<Mention> = vec![];
+    let mut spans = Spans::in_order(text);
     for (at, (range, tool)) in ranges.iter().enumerate() {
         let previous = at.checked_sub(1).map(|p| ranges[p].0.end);
         let carried =
@@ -36,31 +41,32 @@ pub fn mentions(text: &str, names: &[&str]) -> Vec<Mention> {
             || declined_after(&text[range.end..next], next == text.len());
         mentions.push(Mention {
             tool: tool.clone(),
-            span: Span::of(text, range.clone()),
+            span: spans.next(range.clone()),
             negated,
-            thinking: thinking.iter().any(|t| t.start <= range.start && range.end <= t.end),
+            thinking: thinking
+                .get(thinking.partition_point(|t| t.end < range.end))
+                .is_some_and(|t| t.start <= range.start),
         });
     }
     mentions
 }
 
-/// Whether the mentions of one tool, in order, add up to a refusal: what the text last said of it in so many words
-/// counts, and a bare mention after a refusal does not take it back.
-pub fn is_declined(text: &str, mentions: &[&Mention]) -> bool {
-    let mut declined = false;
+/// The tools that the text declines, by the mentions that count, in order: what it last said of a tool in so many words
+/// decides, and a bare mention after a refusal does not take the refusal back.
+pub fn declined<'m>(text: &str, mentions: impl IntoIterator<Item = &'m Mention>) -> BTreeSet<&'m str> {
+    let mut declined = BTreeSet::new();
+    let mut spans = Spans::in_order(text);
+    let mut previous = 0;
     for mention in mentions {
+        let range = spans.bytes(mention.span);
         if mention.negated {
-            declined = true;
-        } else if asked_for(text, mention) {
-            declined = false;
+            declined.insert(mention.tool.as_str());
+        } else if ASKED_BEFORE.is_match(&text[previous..range.start]) {
+            declined.remove(mention.tool.as_str());
         }
+        previous = range.end;
     }
     declined
-}
-
-fn asked_for(text: &str, mention: &Mention) -> bool {
-    let units: Vec<u16> = text.encode_utf16().take(mention.span.start as usize).collect();
-    ASKED_BEFORE.is_match(&String::from_utf16_lossy(&units))
 }
 
 /// Inside `<think>` … `</think>`; text after an unclosed tag counts to the end.

@@ -259,7 +259,7 @@ pub fn page_ids(text: &str) -> References {
     let mut from = 0;
     while let Some(range) = next_number(text, from) {
         from = range.end;
-        let (before, number, after) = (&text[..range.start], &text[range.clone()], &text[range.end..]);
+        let (before, number, after) = (tail(&text[..range.start]), &text[range.clone()], &text[range.end..]);
         let in_url = urls.found.iter().any(|u| u.range.start <= range.start && range.end <= u.range.end);
         if in_url || number.len() < MIN_PAGE_DIGITS || number.len() > 19 || !stands_alone(before, after) {
             continue;
@@ -279,6 +279,12 @@ pub fn page_ids(text: &str) -> References {
 /// The word wiki or Confluence in the text, if it stands there as a word.
 pub fn names_wiki(text: &str) -> Option<Range<usize>> {
     WIKI_WORD.captures(text).and_then(|c| c.get(1)).map(|m| m.range())
+}
+
+/// The last of `text`, as much as a phrase beside a number takes: patterns anchored at its end need not read it all.
+fn tail(text: &str) -> &str {
+    let start = text.char_indices().rev().nth(79).map_or(0, |(at, _)| at);
+    &text[start..]
 }
 
 fn next_number(text: &str, from: usize) -> Option<Range<usize>> {
@@ -336,7 +342,11 @@ pub fn quoted(text: &str) -> References {
     let mut result = References::default();
     for captures in QUOTED.captures_iter(text) {
         let inner = captures.get(1).expect("the pattern has the group");
-        result.accept(inner.as_str().trim().into(), inner.range());
+        let value = inner.as_str().trim();
+        if !value.is_empty() {
+            let start = inner.end() - inner.as_str().trim_start().len();
+            result.accept(value.into(), start..start + value.len());
+        }
     }
     result
 }

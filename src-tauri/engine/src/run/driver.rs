@@ -7,7 +7,7 @@ use super::{AttemptOutcome, JournalEntry, RunEvent, RunId, RunState};
 use crate::{
     Problem,
     guard::Admitted,
-    plan::{Finding, Plan, resolve},
+    plan::{Finding, Plan, references, resolve},
     ports::{CallContext, ErrorClass, Journal, ToolError, ToolResult, ToolRuntime},
     schedule::{Action, next_actions},
     settings::RunSettings,
@@ -93,6 +93,11 @@ impl Driver {
                         }
                         other => events.extend(self.event(other, began)),
                     }
+                }
+                if !starts.is_empty() && self.cancel.is_cancelled() && !state.cancelling {
+                    // The cancellation came while events were written: nothing leaves after it.
+                    starts.clear();
+                    events.push(RunEvent::CancelRequested);
                 }
                 if !starts.is_empty() {
                     let prepared: Vec<_> =
@@ -212,6 +217,14 @@ impl Driver {
                 ));
             }
         };
+        if let Some((argument, reference)) = references(&arguments).into_iter().next() {
+            // A result is data. Taken for a reference it would escape the schema.
+            return refuse(ToolError::new(
+                ErrorClass::Validation,
+                format!("the argument {argument} got a result that looks like a reference to {}", reference.step),
+                "refer to a value inside that result",
+            ));
+        }
         let resolved = ToolCall { tool: call.tool.clone(), arguments };
         let Some(spec) = self.catalog.spec(&resolved.tool) else {
             return refuse(ToolError::new(
@@ -252,17 +265,22 @@ impl Driver {
             previous,
             cancel: self.cancel.child_token(),
         };
-        let timeout_ms = planned.spec.timeout_ms.unwrap_or(state.timeout_ms);
+        // A fallback has the timeout of its own tool (O-05).
+        let own = match (&prepared.ready, &state.steps[step].fallback) {
+            (Ok(spec), Some(_)) => spec.timeout_ms,
+            _ => planned.spec.timeout_ms,
+        };
+        let timeout_ms = own.unwrap_or(state.timeout_ms);
         let runtime = self.runtime.clone();
         async move {
+            // Work that went to another thread hears when this future is dropped, or has timed out (O-04).
+            let _told_when_dropped = context.cancel.clone().drop_guard();
             let result = match prepared.ready {
                 Ok(spec) => {
                     let limit = Duration::from_millis(u64::from(timeout_ms));
                     match tokio::time::timeout(limit, runtime.call(&spec, &prepared.arguments, &context)).await {
                         Ok(result) => result,
                         Err(_) => {
-                            // Work that went to another thread hears of it too (O-04).
-                            context.cancel.cancel();
                             tracing::warn!(tool = %spec.name, step = %context.step, timeout_ms, "the tool took too long");
                             Err(timed_out(&spec.name, timeout_ms))
                         }

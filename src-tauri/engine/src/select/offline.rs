@@ -59,6 +59,7 @@ pub fn select(choice: &Choice, decomposition: &Decomposition) -> Proposal {
         path_reason: path_reason.into(),
         calls,
         mentions: vec![],
+        declined: vec![],
         reasoning: reasons.join(". "),
     }
 }

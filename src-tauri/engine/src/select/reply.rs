@@ -11,7 +11,7 @@ use crate::{
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::{ops::Range, sync::LazyLock};
+use std::{collections::HashSet, ops::Range, sync::LazyLock};
 
 /// How the calls were found in the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -55,6 +55,8 @@ pub struct Proposal {
     pub path_reason: String,
     pub calls: Vec<Proposed>,
     pub mentions: Vec<Mention>,
+    /// Tools that the text says not to use, whichever way the calls were found.
+    pub declined: Vec<String>,
     pub reasoning: String,
 }
 
@@ -62,6 +64,8 @@ pub struct Proposal {
 pub fn read(reply: &Reply, names: &[&str], settings: &GuardSettings) -> Proposal {
     let text = reply.text.as_str();
     let mentions = mention::mentions(text, names);
+    let counted = mentions.iter().filter(|m| settings.scan_thinking || !m.thinking);
+    let declined: Vec<String> = mention::declined(text, counted).into_iter().map(str::to_string).collect();
     if !reply.native_calls.is_empty() {
         let calls = reply
             .native_calls
@@ -73,55 +77,55 @@ pub fn read(reply: &Reply, names: &[&str], settings: &GuardSettings) -> Proposal
             path_reason: "The reply holds native tool calls".into(),
             calls,
             mentions,
+            declined,
             reasoning: text.into(),
         };
     }
-    let known: std::collections::HashSet<&str> = names.iter().copied().collect();
+    let known: HashSet<&str> = names.iter().copied().collect();
     if let Some((calls, reasoning, place)) = json_calls(text, &known) {
         return Proposal {
             path: ReplyPath::Json,
             path_reason: format!("No native calls; {place} holds JSON calls"),
             calls,
             mentions,
+            declined,
             reasoning,
         };
     }
-    let calls = mentioned_calls(text, &mentions, settings.scan_thinking);
+    let calls = mentioned_calls(&mentions, &declined, settings.scan_thinking);
     let path_reason = if calls.is_empty() {
         "No native calls, no JSON calls, and the text names no tool".to_string()
     } else {
         "No native calls and no JSON calls; the text names tools".to_string()
     };
-    Proposal { path: ReplyPath::FreeText, path_reason, calls, mentions, reasoning: text.into() }
+    Proposal { path: ReplyPath::FreeText, path_reason, calls, mentions, declined, reasoning: text.into() }
 }
 
 /// One call per tool that the prose mentions, in the order of first mention.
-fn mentioned_calls(text: &str, mentions: &[Mention], scan_thinking: bool) -> Vec<Proposed> {
-    let mut calls: Vec<Proposed> = vec![];
-    for mention in mentions.iter().filter(|m| scan_thinking || !m.thinking) {
-        if calls.iter().any(|c| c.tool == mention.tool) {
-            continue;
-        }
-        let all: Vec<&Mention> =
-            mentions.iter().filter(|m| m.tool == mention.tool && (scan_thinking || !m.thinking)).collect();
-        calls.push(Proposed {
+fn mentioned_calls(mentions: &[Mention], declined: &[String], scan_thinking: bool) -> Vec<Proposed> {
+    let mut seen = HashSet::new();
+    let counted = mentions.iter().filter(|m| scan_thinking || !m.thinking);
+    counted
+        .filter(|mention| seen.insert(mention.tool.as_str()))
+        .map(|mention| Proposed {
             tool: mention.tool.clone(),
             mention: Some(mention.span),
-            declined: mention::is_declined(text, &all),
+            declined: declined.contains(&mention.tool),
             ..Default::default()
-        });
-    }
-    calls
+        })
+        .collect()
 }
 
 /// JSON calls outside thinking text, else inside it: the calls, the reasoning beside them, and where they stood.
-fn json_calls(text: &str, known: &std::collections::HashSet<&str>) -> Option<(Vec<Proposed>, String, &'static str)> {
+fn json_calls(text: &str, known: &HashSet<&str>) -> Option<(Vec<Proposed>, String, &'static str)> {
     let plain = mention::without_thinking(text);
     let places = [
         (plain.as_str(), fences(&plain), "a fenced block"),
         (plain.as_str(), std::iter::once(0..plain.len()).collect(), "the text"),
         (text, std::iter::once(0..text.len()).collect(), "the thinking text"),
     ];
+    // Without thinking text the last place would be read twice.
+    let places = places.into_iter().filter(|(source, _, place)| *place != "the thinking text" || *source != plain);
     for (source, ranges, place) in places {
         let mut calls = vec![];
         let mut reasoning = String::new();
@@ -129,7 +133,8 @@ fn json_calls(text: &str, known: &std::collections::HashSet<&str>) -> Option<(Ve
             for (at, value) in json_values(source, range) {
                 let before = calls.len();
                 collect_calls(&value, known, &mut calls, 0);
-                let span = Span::of(source, at);
+                // In the text as it is: blanked thinking text has the bytes of it and not the UTF-16 units.
+                let span = Span::of(text, at);
                 calls[before..].iter_mut().for_each(|c: &mut Proposed| c.mention = Some(span));
                 if let Some(said) =
                     ["reasoning", "rationale", "thought"].iter().find_map(|k| value.get(k)).and_then(Value::as_str)
@@ -154,10 +159,14 @@ fn fences(text: &str) -> Vec<Range<usize>> {
 /// How many places in a text are tried as the beginning of a JSON value.
 const MAX_JSON_STARTS: usize = 256;
 
+/// How many of them may run to the end of the text unclosed: each reads all the rest.
+const MAX_UNCLOSED: usize = 16;
+
 /// The complete JSON objects and arrays in a stretch of text, with their places. Nothing is found inside another.
 fn json_values(text: &str, within: Range<usize>) -> Vec<(Range<usize>, Value)> {
     let mut found = vec![];
     let mut at = within.start;
+    let mut unclosed = 0;
     for _ in 0..MAX_JSON_STARTS {
         let Some(start) = text[at..within.end].find(['{', '[']).map(|i| at + i) else { break };
         let mut stream = serde_json::Deserializer::from_str(&text[start..within.end]).into_iter::<Value>();
@@ -166,6 +175,11 @@ fn json_values(text: &str, within: Range<usize>) -> Vec<(Range<usize>, Value)> {
                 let end = start + stream.byte_offset();
                 found.push((start..end, value));
                 end
+            }
+            Some(Err(error)) if error.is_eof() && unclosed == MAX_UNCLOSED => break,
+            Some(Err(error)) if error.is_eof() => {
+                unclosed += 1;
+                start + 1
             }
             _ => start + 1,
         };
@@ -176,7 +190,7 @@ fn json_values(text: &str, within: Range<usize>) -> Vec<(Range<usize>, Value)> {
 const NAME_KEYS: &[&str] = &["tool", "tool_name", "toolName", "name", "function", "action", "recipient_name"];
 const ARGUMENT_KEYS: &[&str] = &["arguments", "args", "parameters", "params", "input", "tool_input", "action_input"];
 
-fn collect_calls(value: &Value, known: &std::collections::HashSet<&str>, calls: &mut Vec<Proposed>, depth: usize) {
+fn collect_calls(value: &Value, known: &HashSet<&str>, calls: &mut Vec<Proposed>, depth: usize) {
     if depth > 8 {
         return;
     }
@@ -206,7 +220,7 @@ fn collect_calls(value: &Value, known: &std::collections::HashSet<&str>, calls: 
     }
 }
 
-fn as_call(map: &Map<String, Value>, known: &std::collections::HashSet<&str>) -> Option<Proposed> {
+fn as_call(map: &Map<String, Value>, known: &HashSet<&str>) -> Option<Proposed> {
     let name = NAME_KEYS.iter().find_map(|k| map.get(*k)?.as_str())?;
     let name = name.strip_prefix("functions.").unwrap_or(name);
     let arguments = ARGUMENT_KEYS.iter().find_map(|k| as_arguments(map.get(*k)?));

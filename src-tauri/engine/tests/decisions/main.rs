@@ -1,0 +1,15 @@
+//! The engine's decisions, tested from outside through its public interface (STYLE 3.7).
+//!
+//! One module per area, each with one `check` helper: a fixture is a line of text, the expectation an inline snapshot.
+//! [`desk`] makes tools, requests and plannings of such lines, [`bench`] makes plans and runs them. Nothing here waits
+//! for real time, reads a file or opens a socket.
+
+mod bench;
+mod desk;
+mod guard;
+mod hostile;
+mod plan;
+mod properties;
+mod run;
+mod schedule;
+mod visibility;
