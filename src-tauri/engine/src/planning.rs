@@ -12,7 +12,7 @@ use crate::{
     select::{self, Prompt, Proposal, Reply, ReplyPath, offline, reply},
     settings::Settings,
     tokens::{StateTokens, TOP_TOOLS, TokenReport, ToolTokens},
-    tool::{Catalog, Entry, Revision, ToolSpec},
+    tool::{Catalog, Entry, Revision, ToolCall, ToolSpec},
     verdict::{Gate, Outcome, Trail, Verdict},
     visibility::{self, Viewer},
 };
@@ -173,7 +173,8 @@ pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
     let guard = Guard::new(catalog, settings, viewer.clone(), request, parts);
     let reasoning = proposal.reasoning.clone();
     let mut report = guard.review(proposal, model_text);
-    let spec = build(inputs, &decomposition, &mut report, reasoning);
+    let mut spec = build(inputs, &decomposition, &mut report, reasoning);
+    leave_out_unusable_fallbacks(&mut spec, &guard);
     let shape = spec.shape();
     let findings = spec.clone().check(|call| guard.admit(call)).err().unwrap_or_default();
     let (trails, funnel) = trails(inputs, &viewer, &candidates, &report, &spec, &planner);
@@ -235,10 +236,15 @@ fn propose(inputs: &Inputs, decomposition: &Decomposition, visible: &[&Entry]) -
             let proposal = reply::read(reply, &names, &inputs.settings.guard);
             if proposal.calls.is_empty() {
                 let reason = "the reply names no tool";
-                let mut proposal = offline();
-                proposal.path = ReplyPath::Fallback;
-                proposal.path_reason = format!("Planned offline: {reason}");
-                return (proposal, report(Planner::Offline, "offline", reason.into(), model_ms));
+                let fallback = Proposal {
+                    path: ReplyPath::Fallback,
+                    path_reason: format!("Planned offline: {reason}"),
+                    // What the reply says of tools still counts.
+                    mentions: proposal.mentions,
+                    declined: proposal.declined,
+                    ..offline()
+                };
+                return (fallback, report(Planner::Offline, "offline", reason.into(), model_ms));
             }
             (proposal, report(requested, label, String::new(), model_ms))
         }
@@ -254,6 +260,7 @@ fn build(inputs: &Inputs, decomposition: &Decomposition, report: &mut GuardRepor
         ids.push(call.goes_on().then(|| format!("step-{number}")));
     }
     let id_of = |index: u32| ids.get(index as usize).cloned().flatten();
+    let served: Vec<String> = report.calls.iter().map(|c| c.sub_query.clone()).collect();
     let mut steps: Vec<StepSpec> = vec![];
     for (call, id) in report.calls.iter_mut().zip(&ids) {
         let Some(id) = id else { continue };
@@ -264,7 +271,7 @@ fn build(inputs: &Inputs, decomposition: &Decomposition, report: &mut GuardRepor
             decomposition.sub_queries.iter().find(|s| s.id == call.sub_query).map_or(&[][..], |s| &s.dependencies);
         // Parts may be listed in any order, so the steps of a needed part may come later in the list.
         for part in needs {
-            let of_part = report.calls.iter().zip(&ids).filter(|(other, _)| other.sub_query == *part);
+            let of_part = served.iter().zip(&ids).filter(|(other, _)| *other == part);
             dependencies.extend(of_part.filter_map(|(_, id)| id.clone()));
         }
         let mut seen = HashSet::new();
@@ -291,6 +298,19 @@ fn build(inputs: &Inputs, decomposition: &Decomposition, report: &mut GuardRepor
         });
     }
     PlanSpec { steps, reasoning }
+}
+
+/// A tool's fallback stays out of a step that it cannot serve, hidden or with other arguments; the plan's reasoning
+/// says so. The step itself can still run.
+fn leave_out_unusable_fallbacks(plan: &mut PlanSpec, guard: &Guard) {
+    for step in &mut plan.steps {
+        let Some(fallback) = &step.fallback else { continue };
+        let call = ToolCall { tool: fallback.tool.clone(), arguments: step.arguments.clone() };
+        if let Err(refused) = guard.admit(&call) {
+            plan.reasoning.push_str(&format!("\n{} has no fallback: {}", step.id, refused.message));
+            step.fallback = None;
+        }
+    }
 }
 
 /// Puts step ids in the place of references to calls. A reference to a call that was dropped leaves the list it
@@ -353,9 +373,8 @@ fn full_trail(
         )),
         None => {}
     }
-    let shape = plan.shape();
     if let Some(step) = plan.steps.iter().find(|s| s.tool == tool.name) {
-        let stage = shape.stages.iter().position(|s| s.contains(&step.id)).map_or(0, |s| s + 1);
+        let stage = plan.shape().stages.iter().position(|s| s.contains(&step.id)).map_or(0, |s| s + 1);
         trail.verdicts.push(Verdict::kept(
             Gate::Planned,
             "planned.step",

@@ -421,9 +421,9 @@ fn prose_and_fallback_come_last() {
     check_path(
         says("  \n"),
         expect![[r#"
-        fallback: Planned offline: the reply was empty
-        offline by offline
-        kept jira_fetch {"issue_key":"PROJ-1"}"#]],
+            fallback: Planned offline: the reply names no tool
+            offline by offline
+            kept jira_fetch {"issue_key":"PROJ-1"}"#]],
     );
     let planning = Desk::source_000()
         .asks("What about PROJ-1?")
@@ -508,7 +508,8 @@ fn declined_tools_are_reported() {
             PROJ-1 <- 不要使用 jira_fetch，改用 Vector Search。
               dropped jira_fetch {"issue_key":"PROJ-1"} at proposed: The model's text says not to use it
               kept vector_search {"query":"PROJ-1"}
-            PROJ-1 <- my_vector_search_v2 and pre-read-file-hook are other things"#]],
+            PROJ-1 <- my_vector_search_v2 and pre-read-file-hook are other things
+              kept jira_fetch {"issue_key":"PROJ-1"}"#]],
     );
 }
 
@@ -575,7 +576,9 @@ fn a_declined_tool_is_not_added() {
 /// G-10, G-15: not when it is off the whitelist, hidden, or anything but a SAFE tool without lasting effects.
 #[test]
 fn only_permitted_harmless_tools_are_added() {
-    let added = |desk: Desk| show_kept(&desk.adds_by_rule().asks("close PROJ-1").plan(&says("nothing to do")));
+    // A call of no tool, so that the offline planner does not step in.
+    let said = says(r#"{"tool": "nobody"}"#);
+    let added = |desk: Desk| show_kept(&desk.adds_by_rule().asks("close PROJ-1").plan(&said));
     let fetch = "jira_fetch SAFE issue_key:issue_key";
     assert_eq!(added(Desk::of(&[fetch])), r#"jira_fetch {"issue_key":"PROJ-1"}"#);
     assert_eq!(added(Desk::of(&[fetch, "other SAFE"]).suggests(&["other"])), "");
