@@ -207,7 +207,7 @@ export type ExecutionState =
 export type Fallback = {
 	tool: string,
 	condition?: FallbackCondition,
-	/**  Confidence in 0..1 below which `on_low_confidence` applies; unset means 0.7 (SYSTEMS: ARB-004's gate). */
+	/**  Confidence in 0..1 below which `on_low_confidence` applies; unset means 0.7. */
 	threshold?: number | null,
 };
 
