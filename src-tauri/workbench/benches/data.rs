@@ -133,7 +133,6 @@ fn synthetic(i: usize) -> ToolSpec {
                 "limit": {"type": "integer", "description": "How many at most", "minimum": 1},
                 "since": {"type": "string", "description": "Only changes after this date, as YYYY-MM-DD"},
             },
-            "required": ["filter"],
         }),
         namespace: place.into(),
         tags: vec![thing.into()],

@@ -36,8 +36,9 @@ pub(crate) fn load() -> String {
 }
 
 fn revision() -> String {
-    let revision = said("git", &["rev-parse", "--short=10", "HEAD"]);
-    let changed = said("git", &["status", "--porcelain", "--untracked-files=no"]);
+    let here = env!("CARGO_MANIFEST_DIR");
+    let revision = said("git", &["-C", here, "rev-parse", "--short=10", "HEAD"]);
+    let changed = said("git", &["-C", here, "status", "--porcelain", "--untracked-files=no"]);
     if changed.is_empty() || changed == "unknown" { revision } else { format!("{revision} with changes") }
 }
 
