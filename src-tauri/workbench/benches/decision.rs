@@ -71,7 +71,7 @@ pub(crate) fn tables(options: &Options) -> Vec<Table> {
     }
     decisions.note(
         "Token costs were counted before. `offline` is the planner without a model; `reply` reads a free text that names \
-         five tools. A row ends early after a minute.",
+         five tools. A row ends early after two minutes.",
     );
     parts.note("The first four are parts of the last two; what is left is guard, plan, tokens, funnel and trails.");
     once.note(format!(
@@ -147,7 +147,7 @@ impl Bench {
         state: ExecutionState,
         planner: Planner,
     ) -> Vec<crate::table::Cell> {
-        let limit = Duration::from_secs(if options.quick { 3 } else { 60 });
+        let limit = Duration::from_secs(if options.quick { 3 } else { 120 });
         let began = Instant::now();
         let (mut times, mut steps) = (vec![], 0);
         for (at, query) in queries.iter().enumerate() {

@@ -29,8 +29,14 @@ pub(crate) fn tables(options: &Options) -> Vec<Table> {
     let total = if options.quick { 2_000 } else { 40_000 };
     for appenders in [1, 10, 100] {
         for burst in [1, 10] {
-            let store = Arc::new(Store::temporary().expect("a temporary folder can be written"));
-            let measured = runs::block_on(appended(store, appenders, total / appenders / burst, burst));
+            let mut passes: Vec<Measured> = (0..if options.quick { 1 } else { 5 })
+                .map(|_| {
+                    let store = Arc::new(Store::temporary().expect("a temporary folder can be written"));
+                    runs::block_on(appended(store, appenders, total / appenders / burst, burst))
+                })
+                .collect();
+            passes.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+            let measured = &passes[passes.len() / 2];
             let events = (measured.waits.len() * burst) as f64;
             table.add(row![
                 appenders,
@@ -46,7 +52,8 @@ pub(crate) fn tables(options: &Options) -> Vec<Table> {
     }
     table.note(
         "Every appender is a run that hands over its next events when the last ones are committed: the four events of a \
-         step in turn, with the statistics of its tool. An append's time is what its run waits.",
+         step in turn, with the statistics of its tool. An append's time is what its run waits. The pass of median \
+         duration is shown, each into a new file; passes differ by what else the disk has to do.",
     );
     vec![table]
 }
