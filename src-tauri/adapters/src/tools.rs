@@ -136,7 +136,10 @@ impl ToolRuntime for Toolbox {
                 http::call(&self.web.fetcher, method, url, arguments, bound).await
             }
             Binding::Mock { result, delay_ms } => {
-                tokio::time::sleep(Duration::from_millis((*delay_ms).into())).await;
+                // The timer's shortest pause is a millisecond; no delay means none.
+                if *delay_ms > 0 {
+                    tokio::time::sleep(Duration::from_millis((*delay_ms).into())).await;
+                }
                 Ok(ToolResult { data: result.clone(), confidence: None, sources: vec!["mock".into()] })
             }
             Binding::Mcp { server, .. } => Err(ToolError::new(

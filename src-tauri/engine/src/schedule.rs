@@ -96,7 +96,7 @@ pub fn next_actions(plan: &Plan, state: &RunState) -> Vec<Action> {
         }
     }
     let limit = (state.parallel_limit.max(1) as usize).saturating_sub(running);
-    queue.sort_by_key(|&step| (of(step).ready_ms, step));
+    queue.sort_by_key(|&step| (of(step).ready_seq, step));
     actions.extend(
         queue.into_iter().take(limit).map(|step| Action::Start { step, attempt: of(step).attempts.len() as u32 + 1 }),
     );

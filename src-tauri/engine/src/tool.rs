@@ -310,13 +310,13 @@ impl Entry {
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     revision: Revision,
-    entries: IndexMap<String, Arc<Entry>>,
+    entries: Arc<IndexMap<String, Arc<Entry>>>,
 }
 
 impl Catalog {
     /// Builds a catalog; of several tools with one name the first is kept and the others are returned as problems.
     pub fn new(revision: Revision, specs: impl IntoIterator<Item = ToolSpec>) -> (Self, Vec<Problem>) {
-        let mut catalog = Self { revision, entries: IndexMap::new() };
+        let mut catalog = Self { revision, entries: Arc::default() };
         let mut problems = vec![];
         for spec in specs {
             if let Err(problem) = validate(&spec) {
@@ -328,7 +328,7 @@ impl Catalog {
                     "the first one is kept; rename the other",
                 ));
             } else {
-                catalog.entries.insert(spec.name.clone(), Entry::new(spec));
+                Arc::make_mut(&mut catalog.entries).insert(spec.name.clone(), Entry::new(spec));
             }
         }
         (catalog, problems)
@@ -368,7 +368,7 @@ impl Catalog {
         validate(&spec)?;
         let mut next = self.clone();
         next.revision = revision;
-        next.entries.insert(spec.name.clone(), Entry::new(spec));
+        Arc::make_mut(&mut next.entries).insert(spec.name.clone(), Entry::new(spec));
         Ok(next)
     }
 

@@ -9,12 +9,11 @@ use toolplan_engine::{
 };
 
 pub fn event_row(entry: &JournalEntry) -> EventRow {
-    let (kind, step, text) = match &entry.event {
+    let (step, text) = match &entry.event {
         RunEvent::Planned { planning } => {
             let calls = &planning.guard.calls;
             let kept = calls.iter().filter(|c| c.goes_on()).count();
             (
-                "planned",
                 "",
                 format!(
                     "Planned by {}: {} proposed or added, {kept} kept, {} stages",
@@ -25,41 +24,38 @@ pub fn event_row(entry: &JournalEntry) -> EventRow {
             )
         }
         RunEvent::Started { plan, catalog_revision, parallel_limit, .. } => (
-            "started",
             "",
             format!(
                 "Started {} steps at catalog r{catalog_revision}, at most {parallel_limit} at once",
                 plan.steps.len()
             ),
         ),
-        RunEvent::StepReady { step } => ("step_ready", step.as_str(), "Waits for a free slot".into()),
+        RunEvent::StepReady { step } => (step.as_str(), "Waits for a free slot".into()),
         RunEvent::AttemptStarted { step, attempt, tool, arguments } => {
             let arguments = middle_truncate(&Value::from(arguments.clone()).to_string(), 120);
-            ("attempt_started", step.as_str(), format!("Attempt {attempt}: {tool} {arguments}"))
+            (step.as_str(), format!("Attempt {attempt}: {tool} {arguments}"))
         }
         RunEvent::AttemptFinished { step, attempt, duration_ms, outcome } => {
             let how = match outcome {
                 AttemptOutcome::Succeeded { .. } => "succeeded".to_string(),
                 AttemptOutcome::Failed { error } => format!("failed: {}", error.message),
             };
-            ("attempt_finished", step.as_str(), format!("Attempt {attempt} {how} after {duration_ms} ms"))
+            (step.as_str(), format!("Attempt {attempt} {how} after {duration_ms} ms"))
         }
         RunEvent::RetryScheduled { step, attempt, delay_ms } => {
-            ("retry_scheduled", step.as_str(), format!("Attempt {attempt} follows in {delay_ms} ms"))
+            (step.as_str(), format!("Attempt {attempt} follows in {delay_ms} ms"))
         }
-        RunEvent::FallbackStarted { step, tool, reason } => {
-            ("fallback_started", step.as_str(), format!("{tool} takes over: {reason}"))
-        }
-        RunEvent::StepSucceeded { step } => ("step_succeeded", step.as_str(), "Succeeded".into()),
-        RunEvent::StepFailed { step, error } => ("step_failed", step.as_str(), format!("Failed: {}", error.message)),
-        RunEvent::StepSkipped { step, reason } => ("step_skipped", step.as_str(), skip(reason)),
-        RunEvent::StepCancelled { step } => ("step_cancelled", step.as_str(), "Cancelled".into()),
-        RunEvent::CancelRequested => ("cancel_requested", "", "Cancel requested".into()),
+        RunEvent::FallbackStarted { step, tool, reason } => (step.as_str(), format!("{tool} takes over: {reason}")),
+        RunEvent::StepSucceeded { step } => (step.as_str(), "Succeeded".into()),
+        RunEvent::StepFailed { step, error } => (step.as_str(), format!("Failed: {}", error.message)),
+        RunEvent::StepSkipped { step, reason } => (step.as_str(), skip(reason)),
+        RunEvent::StepCancelled { step } => (step.as_str(), "Cancelled".into()),
+        RunEvent::CancelRequested => ("", "Cancel requested".into()),
         RunEvent::Finished { outcome, duration_ms } => {
-            ("finished", "", format!("Run {} after {duration_ms} ms", run_outcome(*outcome)))
+            ("", format!("Run {} after {duration_ms} ms", run_outcome(*outcome)))
         }
     };
-    EventRow { seq: entry.seq, at_ms: entry.at_ms, kind: kind.into(), step: step.into(), text }
+    EventRow { seq: entry.seq, at_ms: entry.at_ms, kind: entry.event.kind().into(), step: step.into(), text }
 }
 
 pub fn skip(reason: &Skip) -> String {

@@ -4,7 +4,7 @@ use super::Mention;
 use crate::text::Spans;
 use regex::Regex;
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     ops::Range,
     sync::LazyLock,
 };
@@ -14,8 +14,8 @@ use std::{
 /// A name is matched in any letter case and with `-`, `_` or a space between its parts, on identifier boundaries:
 /// `my_vector_search_v2` names another tool. Mentions inside thinking text are marked as such.
 pub fn mentions(text: &str, names: &[&str]) -> Vec<Mention> {
-    let by_first = names_by_first_part(names);
     let words = words(text);
+    let by_first = names_by_first_part(names, &words.iter().map(|w| text[w.clone()].to_lowercase()).collect());
     let thinking = thinking(text);
     let mut ranges: Vec<(Range<usize>, String)> = vec![];
     let mut i = 0;
@@ -106,10 +106,17 @@ pub fn without_thinking(text: &str) -> String {
 
 type Names<'n> = HashMap<String, Vec<(Vec<String>, &'n str)>>;
 
-fn names_by_first_part<'n>(names: &[&'n str]) -> Names<'n> {
+/// The names that can stand in a text with these words: those whose beginning is one of them. A large catalog has
+/// thousands of names and a text names a few.
+fn names_by_first_part<'n>(names: &[&'n str], spoken: &HashSet<String>) -> Names<'n> {
     let mut by_first: Names = HashMap::new();
     for &name in names {
         let lower = name.to_lowercase();
+        let identifier = lower.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').find(|p| !p.is_empty());
+        let first = identifier.and_then(|i| i.split('_').find(|p| !p.is_empty()));
+        if ![identifier, first].into_iter().flatten().any(|beginning| spoken.contains(beginning)) {
+            continue;
+        }
         // The name as one word, as it is written in code …
         by_first.entry(lower.clone()).or_default().push((vec![lower.clone()], name));
         // … and as separate words: `vector search`, `vector-search`.

@@ -64,19 +64,40 @@ impl Driver {
             timeout_ms: self.settings.timeout_ms,
             retry: self.settings.retry,
         }];
+        // What the events lead to that are not durable yet. Decisions rest on it; nothing is shown of it.
+        let mut ahead = RunState { planning: None, ..state.clone() };
         loop {
-            // Write down what happened, then do what follows from it, until there is only waiting left.
+            // Decide until there is only waiting left, write all of it down at once, then let the calls leave.
+            let mut batch = vec![];
+            let mut starts = vec![];
             while !events.is_empty() {
-                let entries = self.journal.append(self.run, std::mem::take(&mut events)).await?;
-                for entry in &entries {
-                    state.apply(entry);
+                for event in std::mem::take(&mut events) {
+                    let at_ms = began.elapsed().as_millis() as u64;
+                    let entry = JournalEntry { seq: ahead.seq + 1, at_ms, event };
+                    ahead.apply(&entry);
+                    batch.push(entry.event);
                 }
-                watch(&state, &entries);
-                let actions = next_actions(&self.plan, &state);
-                let mut starts = vec![];
+                let actions = next_actions(&self.plan, &ahead);
+                let only_starts = actions.iter().all(|a| matches!(a, Action::Start { .. }));
+                if only_starts && !actions.is_empty() && self.cancel.is_cancelled() && !ahead.cancelling {
+                    // The cancellation came while decisions were made: nothing leaves after it.
+                    events.push(RunEvent::CancelRequested);
+                    continue;
+                }
                 for action in actions {
                     match action {
-                        Action::Start { step, attempt } => starts.push((step, attempt)),
+                        // Last of all: a start is decided when nothing else is, so that none is taken back.
+                        Action::Start { step, attempt } if only_starts => {
+                            let prepared = self.prepare(step, &ahead);
+                            events.push(RunEvent::AttemptStarted {
+                                step: self.id(step),
+                                attempt,
+                                tool: prepared.tool.clone(),
+                                arguments: prepared.arguments.clone(),
+                            });
+                            starts.push((step, attempt, prepared));
+                        }
+                        Action::Start { .. } => {}
                         Action::Cancel { step } => {
                             if let Some(handle) = handles.remove(&step) {
                                 handle.abort();
@@ -94,31 +115,18 @@ impl Driver {
                         other => events.extend(self.event(other, began)),
                     }
                 }
-                if !starts.is_empty() && self.cancel.is_cancelled() && !state.cancelling {
-                    // The cancellation came while events were written: nothing leaves after it.
-                    starts.clear();
-                    events.push(RunEvent::CancelRequested);
+            }
+            if !batch.is_empty() {
+                let entries = self.journal.append(self.run, batch).await?;
+                for entry in &entries {
+                    state.apply(entry);
                 }
-                if !starts.is_empty() {
-                    let prepared: Vec<_> =
-                        starts.into_iter().map(|(step, attempt)| (step, attempt, self.prepare(step, &state))).collect();
-                    let started = prepared.iter().map(|(step, attempt, prepared)| RunEvent::AttemptStarted {
-                        step: self.id(*step),
-                        attempt: *attempt,
-                        tool: prepared.tool.clone(),
-                        arguments: prepared.arguments.clone(),
-                    });
-                    let entries = self.journal.append(self.run, started.collect()).await?;
-                    for entry in &entries {
-                        state.apply(entry);
-                    }
-                    watch(&state, &entries);
-                    for (step, attempt, prepared) in prepared {
-                        let started = Instant::now();
-                        let handle = tasks.spawn(self.call(step, attempt, started, prepared, &state));
-                        calls.insert(handle.id(), (step, attempt, started));
-                        handles.insert(step, handle);
-                    }
+                watch(&state, &entries);
+                for (step, attempt, prepared) in starts {
+                    let started = Instant::now();
+                    let handle = tasks.spawn(self.call(step, attempt, started, prepared, &state));
+                    calls.insert(handle.id(), (step, attempt, started));
+                    handles.insert(step, handle);
                 }
             }
             if state.outcome.is_some() {

@@ -77,6 +77,27 @@ pub enum RunEvent {
     },
 }
 
+impl RunEvent {
+    /// The variant's name, as it stands in the journal.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Planned { .. } => "planned",
+            Self::Started { .. } => "started",
+            Self::StepReady { .. } => "step_ready",
+            Self::AttemptStarted { .. } => "attempt_started",
+            Self::AttemptFinished { .. } => "attempt_finished",
+            Self::RetryScheduled { .. } => "retry_scheduled",
+            Self::FallbackStarted { .. } => "fallback_started",
+            Self::StepSucceeded { .. } => "step_succeeded",
+            Self::StepFailed { .. } => "step_failed",
+            Self::StepSkipped { .. } => "step_skipped",
+            Self::StepCancelled { .. } => "step_cancelled",
+            Self::CancelRequested => "cancel_requested",
+            Self::Finished { .. } => "finished",
+        }
+    }
+}
+
 /// How an attempt ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
@@ -120,4 +141,28 @@ pub struct JournalEntry {
     /// Milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
     pub event: RunEvent,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The name that code asks for is the one that is stored.
+    #[test]
+    fn kinds_are_the_stored_names() {
+        let step = || "s".to_string();
+        let events = [
+            RunEvent::StepReady { step: step() },
+            RunEvent::RetryScheduled { step: step(), attempt: 1, delay_ms: 1 },
+            RunEvent::FallbackStarted { step: step(), tool: "t".into(), reason: String::new() },
+            RunEvent::StepSucceeded { step: step() },
+            RunEvent::StepSkipped { step: step(), reason: Skip::Dependency { root: step() } },
+            RunEvent::StepCancelled { step: step() },
+            RunEvent::CancelRequested,
+            RunEvent::Finished { outcome: RunOutcome::Failed, duration_ms: 0 },
+        ];
+        for event in events {
+            assert_eq!(serde_json::to_value(&event).unwrap()["type"], event.kind());
+        }
+    }
 }

@@ -55,6 +55,8 @@ pub struct StepState {
     pub attempts: Vec<Attempt>,
     /// When its dependencies were done, milliseconds since 1970.
     pub ready_ms: Option<u64>,
+    /// Its place in the queue: the number of the event that made it ready.
+    pub ready_seq: Option<u32>,
     pub finished_ms: Option<u64>,
     pub result: Option<ToolResult>,
     pub error: Option<ToolError>,
@@ -118,6 +120,7 @@ impl RunState {
             RunEvent::StepReady { step } => self.with(step, |s| {
                 s.status = StepStatus::Ready;
                 s.ready_ms = Some(entry.at_ms);
+                s.ready_seq = Some(entry.seq);
             }),
             RunEvent::AttemptStarted { step, attempt, tool, arguments } => self.with(step, |s| {
                 s.status = StepStatus::Running;

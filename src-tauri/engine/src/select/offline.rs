@@ -12,6 +12,7 @@ use crate::{
     tool::{Category, Needs, SideEffects, ToolSpec},
 };
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 
 /// What the selector may choose from: the tools that are visible and, where there is one, on the whitelist.
 pub struct Choice<'a> {
@@ -123,9 +124,13 @@ impl<'a> Choice<'a> {
 
     /// The best tool that is no general search, when the query describes it well.
     fn by_description(&self, text: &str) -> Option<Chosen<'a>> {
-        let eligible = |name: &str| {
-            self.tools.iter().any(|t| t.name == name && t.applicability.is_none() && t.category == Category::External)
-        };
+        let names: HashSet<&str> = self
+            .tools
+            .iter()
+            .filter(|t| t.applicability.is_none() && t.category == Category::External)
+            .map(|t| t.name.as_str())
+            .collect();
+        let eligible = |name: &str| names.contains(name);
         let best = self.index.search(text, 1, eligible).into_iter().next()?;
         let tool = self.tools.iter().find(|t| t.name == best.tool)?;
         let own_name = self.index.search(&format!("{} {}", tool.name, tool.description), 1, |n| n == tool.name);

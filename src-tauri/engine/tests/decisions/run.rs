@@ -93,11 +93,11 @@ async fn retries_end() {
     check(
         &ran,
         expect![[r#"
-        0 start of 2; a ready; b ready; a #1 calls a; a #1 fails (transient); b #1 calls b; a waits 1000 for #2
-        500 b #1 answers; b ok
-        1000 a ready; a #2 calls a; a #2 fails (transient); a waits 2000 for #3
-        3000 a ready; a #3 calls a; a #3 fails (transient); a waits 4000 for #4
-        7000 a ready; a #4 calls a; a #4 fails (transient); a FAILED (transient): a failed; end partial after 7000"#]],
+            0 start of 2; a ready; b ready; a #1 calls a; a #1 fails (transient); a waits 1000 for #2; b #1 calls b
+            500 b #1 answers; b ok
+            1000 a ready; a #2 calls a; a #2 fails (transient); a waits 2000 for #3
+            3000 a ready; a #3 calls a; a #3 fails (transient); a waits 4000 for #4
+            7000 a ready; a #4 calls a; a #4 fails (transient); a FAILED (transient): a failed; end partial after 7000"#]],
     );
 }
 
@@ -195,13 +195,13 @@ async fn five_at_once() {
     check(
         &ran,
         expect![[r#"
-        0 start of 7; a ready; b ready; c ready; d ready; e ready; f ready; g ready; a #1 calls a; b #1 calls b; c #1 calls c; d #1 calls d; e #1 calls e
-        100 a #1 answers; f #1 calls f; a ok
-        150 f #1 answers; g #1 calls g; f ok
-        200 b #1 answers; g #1 answers; b ok; g ok
-        300 c #1 answers; c ok
-        400 d #1 answers; d ok
-        500 e #1 answers; e ok; end succeeded after 500"#]],
+            0 start of 7; a ready; b ready; c ready; d ready; e ready; f ready; g ready; a #1 calls a; b #1 calls b; c #1 calls c; d #1 calls d; e #1 calls e
+            100 a #1 answers; a ok; f #1 calls f
+            150 f #1 answers; f ok; g #1 calls g
+            200 b #1 answers; g #1 answers; b ok; g ok
+            300 c #1 answers; c ok
+            400 d #1 answers; d ok
+            500 e #1 answers; e ok; end succeeded after 500"#]],
     );
     assert_eq!(ran.most_at_once, 5);
     let queued = |s: &RunState| s.steps.values().filter(|s| s.status == StepStatus::Ready).count();

@@ -75,30 +75,19 @@ pub(crate) struct Written {
 /// An event and its JSON, encoded by the caller so that the one writer has less to do.
 pub(crate) struct Encoded {
     event: RunEvent,
-    kind: String,
     body: String,
 }
 
 impl Encoded {
     pub(crate) fn new(event: RunEvent) -> Result<Self, Problem> {
-        #[derive(serde::Deserialize)]
-        struct Tag {
-            #[serde(rename = "type")]
-            kind: String,
-        }
-        let encode = || {
-            let body = serde_json::to_string(&event)?;
-            let kind = serde_json::from_str::<Tag>(&body)?.kind;
-            Ok((kind, body))
-        };
-        let (kind, body) = encode().map_err(|error: serde_json::Error| {
+        let body = serde_json::to_string(&event).map_err(|error| {
             Problem::new(
                 "journal.write",
                 format!("an event cannot be written as JSON: {error}"),
                 "report this with the message",
             )
         })?;
-        Ok(Self { event, kind, body })
+        Ok(Self { event, body })
     }
 }
 
@@ -255,8 +244,8 @@ pub(super) fn append(
     let mut insert =
         db.prepare_cached("INSERT INTO event(run_id, seq, at_ms, kind, version, body_json) VALUES (?, ?, ?, ?, ?, ?)")?;
     let mut entries = Vec::with_capacity(events.len());
-    for (seq, Encoded { event, kind, body }) in (last_seq + 1..).zip(events) {
-        insert.execute(params![run, seq, at_ms as i64, kind, VERSION, body])?;
+    for (seq, Encoded { event, body }) in (last_seq + 1..).zip(events) {
+        insert.execute(params![run, seq, at_ms as i64, event.kind(), VERSION, body])?;
         summarise(db, run, at_ms, owner, &event)?;
         stats::record(db, run, at_ms, &event)?;
         entries.push(JournalEntry { seq, at_ms, event });

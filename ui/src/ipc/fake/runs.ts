@@ -18,6 +18,7 @@ const fresh = (): StepState => ({
   status: "pending",
   attempts: [],
   ready_ms: null,
+  ready_seq: null,
   finished_ms: null,
   result: null,
   error: null,
