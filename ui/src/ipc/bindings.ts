@@ -723,6 +723,8 @@ export type StepState = {
 	attempts: Attempt[],
 	/**  When its dependencies were done, milliseconds since 1970. */
 	ready_ms: number | null,
+	/**  Its place in the queue: the number of the event that made it ready. */
+	ready_seq: number | null,
 	finished_ms: number | null,
 	result: ToolResult | null,
 	error: ToolError | null,
