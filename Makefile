@@ -32,7 +32,7 @@ check: ui
 
 ## Measure; DATA=folder adds real catalogs, PYTHON=interpreter adds asyncio and LangGraph.
 bench:
-	cargo bench --locked -p toolplan-workbench -- $(if $(DATA),--data $(DATA)) $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
+	cargo bench --locked -p toolplan-workbench -- $(if $(DATA),--data $(abspath $(DATA))) $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
 
 ## Rewrite ui/src/ipc/bindings.ts from the Rust types.
 bindings: ui
