@@ -7,6 +7,7 @@ SAMPLE ?= 1
 ## Build and open the window; without a display, run a sample query on the command line.
 run:
 ifeq ($(strip $(DISPLAY)$(WAYLAND_DISPLAY)),)
+	.ci/packages compile
 	cargo run --locked -q -p toolplan-cli -- run --sample $(SAMPLE)
 	@echo
 	@echo "There is no display here, so the sample query ran on the command line."

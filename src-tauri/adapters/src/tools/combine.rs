@@ -39,7 +39,9 @@ pub(super) fn combine(arguments: &Arguments, stop: &Stop) -> Result<ToolResult, 
     found.sort_by_key(|s| std::cmp::Reverse(s.covered.len()));
     let mut chosen: Vec<&Sentence> = vec![];
     for result in 0..results.len() {
-        chosen.extend(found.iter().find(|s| s.result == result && !s.covered.is_empty()));
+        let new = |s: &&Sentence| chosen.iter().all(|c| c.text != s.text);
+        let best = found.iter().filter(new).find(|s| s.result == result && !s.covered.is_empty());
+        chosen.extend(best);
     }
     for sentence in &found {
         let said = chosen.iter().any(|c| c.text == sentence.text);
