@@ -8,6 +8,8 @@
 mod vocabulary;
 mod words;
 
+pub(crate) use words::plain_words;
+
 use crate::tool::{Catalog, ToolSpec};
 use serde_json::Value;
 use std::{cell::RefCell, collections::HashMap, sync::LazyLock};
@@ -21,6 +23,8 @@ pub struct Hit {
     /// From 0 to 1. 1 is the tool's own name and nothing else. Otherwise: the share of the query's weight (its words by
     /// rarity) that the best tools account for, sentence by sentence, times this tool's standing against the best one.
     pub score: f32,
+    /// How many rare words' worth speaks for the tool, however much else the query says; see [`FITS`].
+    pub evidence: f32,
     /// The words of the query that matched, as the person wrote them.
     pub matched: Vec<String>,
 }
@@ -28,8 +32,8 @@ pub struct Hit {
 /// Below this score a tool shares a stray word with the query and is not found.
 const FLOOR: f32 = 0.05;
 
-/// From this score on, the best tool answers the query; below, it only shares words with it.
-pub const FITS: f32 = 0.3;
+/// With less evidence than this, even the best tool only shares words with the query, and none should be called.
+pub const FITS: f32 = 0.7;
 
 /// A field of a tool: what its words count for, how much a long text dilutes them, and what length is usual.
 struct Field {
@@ -59,6 +63,9 @@ const SYNONYM: f32 = 0.2;
 
 /// How much the best sentence decides where there are several; the rest is the query as a whole.
 const BEST_SENTENCE: f32 = 0.6;
+
+/// Of a longer sentence, no tool is expected to answer more than this many words.
+const LONG: f32 = 8.0;
 
 /// A tool that does something else than the query asks for: `delete_issue` when somebody lists issues.
 const OTHER_ACT: f32 = 0.85;
@@ -154,7 +161,7 @@ impl Index {
         let mut found = SCRATCH.with_borrow_mut(|scratch| self.rank(&asked, scratch));
         self.put_named_first(query, &mut found);
         let best_first =
-            |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then_with(|| self.name(a.0).cmp(self.name(b.0)));
+            |a: &Found, b: &Found| b.score.total_cmp(&a.score).then_with(|| self.name(a.slot).cmp(self.name(b.slot)));
         let mut hits = vec![];
         // Callers want a handful of thousands: sort no more than they look at.
         let mut rest = found.as_mut_slice();
@@ -166,13 +173,18 @@ impl Index {
             }
             let (front, back) = rest.split_at_mut(head);
             front.sort_unstable_by(best_first);
-            hits.extend(front.iter().filter(|(slot, _)| counts(self.name(*slot))).copied());
+            hits.extend(front.iter().filter(|f| counts(self.name(f.slot))).copied());
             rest = back;
             step *= 4;
         }
         hits.truncate(limit);
         hits.into_iter()
-            .map(|(slot, score)| Hit { tool: self.name(slot).into(), score, matched: self.matched(slot, &asked) })
+            .map(|Found { slot, score, evidence }| Hit {
+                tool: self.name(slot).into(),
+                score,
+                evidence,
+                matched: self.matched(slot, &asked),
+            })
             .collect()
     }
 
@@ -180,14 +192,14 @@ impl Index {
         self.documents[slot as usize].as_ref().map_or("", |d| &d.tool)
     }
 
-    /// Slots with their scores, in no order.
-    fn rank(&self, asked: &[Asked], scratch: &mut Scratch) -> Vec<(u32, f32)> {
+    /// What shares enough with the query, in no order.
+    fn rank(&self, asked: &[Asked], scratch: &mut Scratch) -> Vec<Found> {
         scratch.clear(self.documents.len());
         let sentences = asked.iter().map(|a| a.sentence + 1).max().unwrap_or(0);
         let (mut weight, mut covered) = (0.0, 0.0);
         for sentence in 0..sentences {
             let terms = self.terms_of(asked.iter().filter(|a| a.sentence == sentence));
-            weight += terms.weight;
+            weight += terms.weight * (LONG / terms.keys.len().max(1) as f32).min(1.0);
             for (term, term_weight) in &terms.weights {
                 scratch.add(&self.postings[*term as usize], *term_weight);
             }
@@ -204,7 +216,10 @@ impl Index {
             let other = does.is_some_and(|does| does != Act::Read && !acts.is_empty() && !acts.contains(&does));
             quality * standing * (if other { OTHER_ACT } else { 1.0 })
         };
-        scratch.touched.iter().map(|slot| (*slot, score(*slot))).filter(|(_, score)| *score >= FLOOR).collect()
+        let rare = self.rarity_of(IMAGINED_RARE);
+        let found =
+            |slot: &u32| Found { slot: *slot, score: score(*slot), evidence: scratch.total[*slot as usize] / rare };
+        scratch.touched.iter().map(found).filter(|f| f.score >= FLOOR).collect()
     }
 
     /// The terms that a sentence is searched by, each with its weight.
@@ -240,19 +255,25 @@ impl Index {
     /// Inverse document frequency.
     fn rarity(&self, key: u64) -> f32 {
         let holders = self.terms.get(&key).map_or(0, |term| self.postings[*term as usize].len()) as f32;
-        let imagined = if COMMON_KEYS.contains(&key) { IMAGINED_COMMON } else { IMAGINED_RARE };
+        self.rarity_of(if COMMON_KEYS.contains(&key) { holders + IMAGINED_COMMON } else { holders + IMAGINED_RARE })
+    }
+
+    fn rarity_of(&self, holders: f32) -> f32 {
         let all = self.slots.len() as f32 + IMAGINED;
-        let holders = holders + imagined;
         (1.0 + (all - holders + 0.5) / (holders + 0.5)).ln()
     }
 
     /// A tool that the query calls by its name is the first one, whatever the words say.
-    fn put_named_first(&self, query: &str, found: &mut Vec<(u32, f32)>) {
+    fn put_named_first(&self, query: &str, found: &mut Vec<Found>) {
         let whole = query.trim().to_lowercase();
-        let mut put = |slot: u32, at_least: f32| match found.iter_mut().find(|(s, _)| *s == slot) {
-            Some((_, score)) if at_least < 1.0 => *score = score.max(at_least + 0.09 * *score),
-            Some((_, score)) => *score = 1.0,
-            None => found.push((slot, at_least)),
+        let mut put = |slot: u32, at_least: f32| {
+            let place = found.iter().position(|f| f.slot == slot).unwrap_or_else(|| {
+                found.push(Found { slot, score: 0.0, evidence: 0.0 });
+                found.len() - 1
+            });
+            let Found { score, evidence, .. } = &mut found[place];
+            *score = if at_least < 1.0 { at_least + 0.09 * *score } else { 1.0 };
+            *evidence = evidence.max(1.0);
         };
         let mut named: Vec<(u32, f32)> = vec![];
         for slot in self.called.get(&whole).into_iter().flatten() {
@@ -282,6 +303,13 @@ impl Index {
         }
         matched
     }
+}
+
+#[derive(Clone, Copy)]
+struct Found {
+    slot: u32,
+    score: f32,
+    evidence: f32,
 }
 
 /// What a sentence is searched by.

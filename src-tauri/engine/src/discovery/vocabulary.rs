@@ -12,6 +12,13 @@ pub(super) const STOP: &[&str] = &[
     "which", "while", "who", "whose", "why", "will", "with", "would", "you", "your", "yours",
 ];
 
+/// Characters that hold Chinese and Japanese sentences together: a pair with one of them is no word.
+pub(super) const STOP_CJK: &[char] = &[
+    '的', '了', '吗', '呢', '吧', '我', '你', '您', '他', '她', '们', '是', '在', '和', '与', '请', '帮', '给', '把',
+    '被', '这', '那', '个', '些', '就', '也', '都', '很', '要', '想', '让', '为', '以', '从', '到', '对', '于', '及',
+    '并', '或', 'の', 'は', 'を', 'が', 'に', 'で', 'と', 'も',
+];
+
 /// Words that only carry the asking.
 pub(super) const ASKING: &[&str] = &[
     "able",

@@ -2,7 +2,7 @@
 //!
 //! Knows nothing of tools or scores.
 
-use super::vocabulary::{ASKING, STOP};
+use super::vocabulary::{ASKING, STOP, STOP_CJK};
 use crate::text::is_cjk;
 use rust_stemmers::{Algorithm, Stemmer};
 use std::ops::Range;
@@ -54,6 +54,11 @@ pub(super) fn words(text: &str) -> Vec<Word<'_>> {
         }
     }
     found
+}
+
+/// Every word of a text in lower case, identifiers in parts, nothing left out or stemmed.
+pub(crate) fn plain_words(text: &str) -> Vec<String> {
+    runs(text).into_iter().flat_map(|run| parts(text, run.range)).map(|part| text[part].to_lowercase()).collect()
 }
 
 /// The words of a query, at most [`MAX_ASKED`].
@@ -162,8 +167,10 @@ fn pairs(text: &str, run: Range<usize>) -> Vec<Word<'_>> {
         .map(|last| {
             let at = starts[last - width];
             let original = &text[at..ends[last - 1]];
-            Word { stem: original.to_string(), lower: original.to_string(), original, at }
+            (at, original)
         })
+        .filter(|(_, original)| !original.contains(STOP_CJK))
+        .map(|(at, original)| Word { stem: original.to_string(), lower: original.to_string(), original, at })
         .collect()
 }
 
