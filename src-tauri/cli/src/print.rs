@@ -388,7 +388,7 @@ pub fn selection_scores(scores: &[(String, eval::selection::Score)]) {
         "cases",
         "answerable",
         "top-1",
-        "first first",
+        "first one first",
         "several",
         "set recall",
         "no tool fits",

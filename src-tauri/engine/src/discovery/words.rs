@@ -36,8 +36,10 @@ pub(super) struct Asked<'a> {
 /// A sentence with fewer words belongs to the next one: "Hi there."
 const SENTENCE: usize = 2;
 
-/// What is read of a query. Longer ones are documents, and reading on would only cost time.
+/// How many words, and how many bytes, are read of a query. Longer ones are documents, and reading on would only cost
+/// time.
 const MAX_ASKED: usize = 256;
+const MAX_BYTES: usize = 16_384;
 
 /// How far apart two quotation marks may stand to be a pair.
 const MAX_QUOTED: usize = 240;
@@ -63,6 +65,7 @@ pub(crate) fn plain_words(text: &str) -> Vec<String> {
 
 /// The words of a query, at most [`MAX_ASKED`].
 pub(super) fn asked(query: &str) -> Vec<Asked<'_>> {
+    let query = beginning(query);
     let stemmer = Stemmer::create(Algorithm::English);
     let quoted = quoted(query);
     let ends = sentence_ends(query, &quoted);
@@ -71,7 +74,7 @@ pub(super) fn asked(query: &str) -> Vec<Asked<'_>> {
         if !ASKING.contains(&word.lower.as_str()) {
             asked.push(Asked {
                 sentence: ends.partition_point(|end| *end <= word.at),
-                quoted: quoted.iter().any(|q| q.contains(&word.at)),
+                quoted: within(&quoted, word.at),
                 number: word.lower.bytes().all(|b| b.is_ascii_digit()),
                 word: Word { original: &query[word.at..word.at + word.original.len()], ..word },
                 compound,
@@ -93,6 +96,15 @@ pub(super) fn asked(query: &str) -> Vec<Asked<'_>> {
     asked.truncate(MAX_ASKED);
     join_short_sentences(&mut asked);
     asked
+}
+
+/// As much of a query as is read.
+pub(super) fn beginning(query: &str) -> &str {
+    let mut end = query.len().min(MAX_BYTES);
+    while !query.is_char_boundary(end) {
+        end -= 1;
+    }
+    &query[..end]
 }
 
 struct Run {
@@ -208,6 +220,12 @@ fn quoted(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
+/// Whether one of the sorted ranges holds the place.
+fn within(ranges: &[Range<usize>], at: usize) -> bool {
+    let next = ranges.partition_point(|range| range.end <= at);
+    ranges.get(next).is_some_and(|range| range.contains(&at))
+}
+
 /// Where sentences end, outside quotations.
 fn sentence_ends(text: &str, quoted: &[Range<usize>]) -> Vec<usize> {
     let mut ends = vec![];
@@ -217,7 +235,7 @@ fn sentence_ends(text: &str, quoted: &[Range<usize>]) -> Vec<usize> {
             characters.peek().is_none_or(|(_, next)| next.is_whitespace() || matches!(next, '"' | '\''));
         let end =
             matches!(c, '。' | '？' | '！' | '；') || (matches!(c, '.' | '?' | '!' | ';' | '\n') && space_follows);
-        if end && !quoted.iter().any(|q| q.contains(&at)) {
+        if end && !within(quoted, at) {
             ends.push(at + c.len_utf8());
         }
     }

@@ -20,7 +20,7 @@ pub struct Choice<'a> {
     pub settings: &'a Settings,
 }
 
-/// A tool is chosen by description alone when the query holds this share of the evidence its own text would give, and at
+/// A tool is chosen by description alone when the query gives this share of the evidence its own text gives, and at
 /// least two words match.
 const STRONG_SHARE: f32 = 0.45;
 
