@@ -108,6 +108,42 @@ pub enum Eval {
     Guard(Cases),
     /// Stages and estimates on labelled plan graphs
     Plans(Cases),
+    /// Ranking over a catalog on labelled queries
+    Retrieval {
+        #[command(flatten)]
+        cases: Cases,
+        /// Folder with the tools: all of its *.jsonl files
+        #[arg(long, value_name = "DIR")]
+        catalog: PathBuf,
+        /// File with the keys of the tools that count, one a line; without it, all
+        #[arg(long, value_name = "KEYS")]
+        members: Option<PathBuf>,
+        /// How many tools to rank
+        #[arg(long, default_value_t = 10)]
+        limit: usize,
+        /// Rank by meaning too
+        #[arg(long, value_enum, default_value_t = Switch::Off)]
+        semantic: Switch,
+    },
+    /// Choosing among candidates, or none of them, on labelled queries
+    Selection {
+        #[command(flatten)]
+        cases: Cases,
+        /// Folder of the catalogs that cases name
+        #[arg(long, value_name = "DIR")]
+        catalog: Option<PathBuf>,
+        /// Rank by meaning too
+        #[arg(long, value_enum, default_value_t = Switch::Off)]
+        semantic: Switch,
+    },
+    /// Suggested SAFE and DESTRUCTIVE on labelled tools
+    Classification(Cases),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
 }
 
 #[derive(Debug, Args)]

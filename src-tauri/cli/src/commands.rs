@@ -1,7 +1,7 @@
 //! The commands: read what was typed, ask the workbench, print.
 
 use crate::{
-    arguments::{Ask, Cases, Cli, Command, Context, Eval, Format, Guard, Tools},
+    arguments::{Ask, Cases, Cli, Command, Context, Eval, Format, Guard, Switch, Tools},
     print,
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -24,6 +24,15 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
     let command = match cli.command {
         Command::Eval { command: Eval::Guard(cases) } => return eval_guard(&cases, json),
         Command::Eval { command: Eval::Plans(cases) } => return eval_plans(&cases, json),
+        Command::Eval { command: Eval::Retrieval { cases, catalog, members, limit, semantic } } => {
+            eval::retrieval::require_lexical(semantic == Switch::On)?;
+            return eval_retrieval(&cases, &catalog, members.as_deref(), limit, json);
+        }
+        Command::Eval { command: Eval::Selection { cases, catalog, semantic } } => {
+            eval::retrieval::require_lexical(semantic == Switch::On)?;
+            return eval_selection(&cases, catalog.as_deref(), json);
+        }
+        Command::Eval { command: Eval::Classification(cases) } => return eval_classification(&cases, json),
         other => other,
     };
     let workbench = Workbench::open(Options { folder: cli.workspace, ..Options::default() }).await?;
@@ -184,6 +193,72 @@ fn eval_plans(cases: &Cases, json: bool) -> Result<bool, Problem> {
         eval::write_rows(out, &rows)?;
     }
     show(json, &scores, || print::plan_scores(&scores));
+    Ok(true)
+}
+
+fn eval_retrieval(
+    cases: &Cases,
+    folder: &Path,
+    members: Option<&Path>,
+    limit: usize,
+    json: bool,
+) -> Result<bool, Problem> {
+    let catalog = eval::retrieval::read_catalog(folder, members)?;
+    catalog.problems.iter().for_each(print::problem);
+    let mut rows = vec![];
+    let mut sets = vec![];
+    for file in &cases.cases {
+        let read = eval::read_cases::<eval::retrieval::Case>(file)?;
+        read.problems.iter().for_each(print::problem);
+        let mine = eval::retrieval::run(&catalog, &read.cases, limit);
+        sets.push((read.name, eval::retrieval::score(&catalog.keys, &read.cases, &mine)));
+        rows.extend(mine);
+    }
+    if let Some(out) = &cases.out {
+        eval::write_rows(out, &rows)?;
+    }
+    let mean = eval::retrieval::mean(&sets);
+    let report = eval::retrieval::Report { tools: catalog.keys.len(), index_ms: catalog.index_ms, sets, mean };
+    show(json, &report, || print::retrieval_scores(&report));
+    Ok(true)
+}
+
+fn eval_selection(cases: &Cases, folder: Option<&Path>, json: bool) -> Result<bool, Problem> {
+    let mut shelf = eval::selection::Shelf::new(folder);
+    let (mut all_cases, mut rows, mut scores) = (vec![], vec![], vec![]);
+    for file in &cases.cases {
+        let read = eval::read_cases::<eval::selection::Case>(file)?;
+        read.problems.iter().for_each(print::problem);
+        let mine = eval::selection::run(&mut shelf, &read.cases)?;
+        scores.push((read.name, eval::selection::score(&read.cases, &mine)));
+        all_cases.extend(read.cases);
+        rows.extend(mine);
+    }
+    shelf.problems.iter().for_each(print::problem);
+    if let Some(out) = &cases.out {
+        eval::write_rows(out, &rows)?;
+    }
+    if scores.len() > 1 {
+        scores.push(("all".into(), eval::selection::score(&all_cases, &rows)));
+    }
+    show(json, &scores, || print::selection_scores(&scores));
+    Ok(true)
+}
+
+fn eval_classification(cases: &Cases, json: bool) -> Result<bool, Problem> {
+    let mut rows = vec![];
+    let mut scores = vec![];
+    for file in &cases.cases {
+        let read = eval::read_cases::<eval::classification::Case>(file)?;
+        read.problems.iter().for_each(print::problem);
+        let mine = eval::classification::run(&read.cases);
+        scores.push((read.name, eval::classification::score(&read.cases, &mine)));
+        rows.extend(mine);
+    }
+    if let Some(out) = &cases.out {
+        eval::write_rows(out, &rows)?;
+    }
+    show(json, &scores, || print::classification_scores(&scores));
     Ok(true)
 }
 

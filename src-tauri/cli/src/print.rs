@@ -366,3 +366,79 @@ pub fn plan_scores(scores: &[(String, eval::plans::Score)]) {
         }
     }
 }
+
+pub fn retrieval_scores(report: &eval::retrieval::Report) {
+    let head =
+        ["set", "cases", "left out", "nDCG@10", "top-1", "recall@1", "recall@5", "recall@10", "p50 ms", "p99 ms"];
+    let mut rows = table(&head);
+    let mean = ("macro".to_string(), report.mean.clone());
+    for (name, score) in report.sets.iter().chain([&mean]) {
+        let mut cells = vec![Cell::new(name), number(score.cases), number(score.left_out)];
+        let shares = [score.ndcg_10, score.top_1, score.recall_1, score.recall_5, score.recall_10];
+        cells.extend(shares.iter().map(|share| number(format!("{share:.3}"))));
+        cells.extend([score.p50_ms, score.p99_ms].iter().map(|ms| number(format!("{ms:.2}"))));
+        rows.add_row(cells);
+    }
+    println!("{rows}");
+    println!("{} tools, indexed in {:.0} ms", report.tools, report.index_ms);
+}
+
+pub fn selection_scores(scores: &[(String, eval::selection::Score)]) {
+    let head = [
+        "set",
+        "cases",
+        "answerable",
+        "top-1",
+        "first one first",
+        "several",
+        "set recall",
+        "no tool fits",
+        "found",
+        "wrongly said",
+        "balanced",
+        "AUROC",
+    ];
+    let mut rows = table(&head);
+    let share = |value: f64, cases: usize| number(if cases == 0 { String::new() } else { format!("{value:.3}") });
+    let known = |value: Option<f64>| number(value.map_or(String::new(), |v| format!("{v:.3}")));
+    for (name, score) in scores {
+        rows.add_row(vec![
+            Cell::new(name),
+            number(score.cases),
+            number(score.answerable),
+            share(score.top_1, score.answerable),
+            share(score.first_1, score.answerable),
+            number(score.several),
+            share(score.set_recall, score.several),
+            number(score.unanswerable),
+            share(score.none_found, score.unanswerable),
+            share(score.none_wrong, score.answerable),
+            known(score.balanced_accuracy),
+            known(score.auroc),
+        ]);
+    }
+    println!("{rows}");
+}
+
+pub fn classification_scores(scores: &[(String, eval::classification::Score)]) {
+    let mut rows = table(&["set", "cases", "accuracy", "destructive called SAFE", "safe called DESTRUCTIVE"]);
+    for (name, score) in scores {
+        rows.add_row(vec![
+            Cell::new(name),
+            number(score.cases),
+            number(format!("{:.3}", score.accuracy)),
+            number(score.unsafe_called_safe.len()),
+            number(score.safe_called_unsafe.len()),
+        ]);
+    }
+    println!("{rows}");
+    for (name, score) in scores {
+        for (what, ids) in
+            [("called SAFE", &score.unsafe_called_safe), ("called DESTRUCTIVE", &score.safe_called_unsafe)]
+        {
+            if !ids.is_empty() {
+                println!("{name}, wrongly {what}: {}", ids.join(", "));
+            }
+        }
+    }
+}

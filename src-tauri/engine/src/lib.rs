@@ -8,6 +8,7 @@
 //!
 //! This crate knows nothing of files, sockets, clocks, databases or windows: what it needs of them stands in [`ports`].
 
+pub mod classify;
 pub mod decompose;
 pub mod discovery;
 pub mod guard;

@@ -3,8 +3,11 @@
 //! The formats are described in `docs/evaluation.md`. Cases are data: nothing in them is ever executed, and a line
 //! that cannot be read is reported and passed over.
 
+pub mod classification;
 pub mod guard;
 pub mod plans;
+pub mod retrieval;
+pub mod selection;
 
 use serde::{Serialize, de::DeserializeOwned};
 use std::{

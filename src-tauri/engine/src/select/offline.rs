@@ -21,7 +21,7 @@ pub struct Choice<'a> {
     pub settings: &'a Settings,
 }
 
-/// A tool is chosen by description alone when the query holds this share of the score its own name would get, and at
+/// A tool is chosen by description alone when the query gives this share of the evidence its own text gives, and at
 /// least two words match.
 const STRONG_SHARE: f32 = 0.45;
 
@@ -134,7 +134,7 @@ impl<'a> Choice<'a> {
         let best = self.index.search(text, 1, eligible).into_iter().next()?;
         let tool = self.tools.iter().find(|t| t.name == best.tool)?;
         let own_name = self.index.search(&format!("{} {}", tool.name, tool.description), 1, |n| n == tool.name);
-        let share = own_name.first().map_or(0.0, |own: &Hit| best.score / own.score);
+        let share = own_name.first().map_or(0.0, |own: &Hit| best.evidence / own.evidence);
         (share >= STRONG_SHARE && best.matched.len() >= 2)
             .then(|| (*tool, None, format!("because the query says {}", best.matched.join(", "))))
     }
