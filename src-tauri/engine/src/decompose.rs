@@ -3,17 +3,9 @@
 //! English and Chinese, by form alone. What no form fits stays one part.
 
 use crate::request::{Decomposition, QueryType, SubQuery};
-use regex::Regex;
-use std::sync::LazyLock;
 
 /// The most parts a query may have (P-02).
 pub const MAX_SUB_QUERIES: usize = 10;
-
-macro_rules! pattern {
-    ($name:ident, $re:expr) => {
-        static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($re).expect("a pattern of ours compiles"));
-    };
-}
 
 pattern!(
     CONVERSATIONAL,

@@ -8,6 +8,14 @@
 //!
 //! This crate knows nothing of files, sockets, clocks, databases or windows: what it needs of them stands in [`ports`].
 
+/// A regular expression that stands in this crate and therefore compiles; compiled at its first use.
+macro_rules! pattern {
+    ($name:ident, $re:expr) => {
+        static $name: std::sync::LazyLock<regex::Regex> =
+            std::sync::LazyLock::new(|| regex::Regex::new($re).expect("a pattern of ours compiles"));
+    };
+}
+
 pub mod classify;
 pub mod decompose;
 pub mod discovery;

@@ -158,10 +158,9 @@ pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
     let Inputs { catalog, settings, request, .. } = *inputs;
     let viewer = validate(settings, request)?;
     let decomposition = decomposition(request);
-    let visible = visibility::visible(catalog, &viewer);
     let candidates = candidates(inputs, &viewer);
 
-    let (proposal, planner) = propose(inputs, &decomposition, &visible);
+    let (proposal, planner) = propose(inputs, &decomposition, &viewer);
     let model_text = match inputs.answer {
         Answer::Reply { reply, .. } => reply.text.as_str(),
         _ => "",
@@ -208,7 +207,7 @@ fn candidates(inputs: &Inputs, viewer: &Viewer) -> Vec<Candidate> {
     hits.into_iter().map(|h| Candidate { tool: h.tool, score: h.score / best, matched: h.matched }).collect()
 }
 
-fn propose(inputs: &Inputs, decomposition: &Decomposition, visible: &[&Entry]) -> (Proposal, PlannerReport) {
+fn propose(inputs: &Inputs, decomposition: &Decomposition, viewer: &Viewer) -> (Proposal, PlannerReport) {
     let requested = inputs.request.planner;
     let report = |used, label: &str, fallback_reason: String, model_ms| PlannerReport {
         requested,
@@ -219,32 +218,28 @@ fn propose(inputs: &Inputs, decomposition: &Decomposition, visible: &[&Entry]) -
     };
     let offline = || {
         let whitelist = inputs.request.routing.whitelist();
+        let visible = visibility::visible(inputs.catalog, viewer);
         let tools =
             visible.iter().map(|e| &e.spec).filter(|t| whitelist.is_none_or(|list| list.contains(&t.name))).collect();
         offline::select(&offline::Choice { tools, index: inputs.index, settings: inputs.settings }, decomposition)
     };
+    // The offline planner in the model's place, with the reason.
+    let instead = |reason: &str, model_ms| {
+        let path_reason = format!("Planned offline: {reason}");
+        let proposal = Proposal { path: ReplyPath::Fallback, path_reason, ..offline() };
+        (proposal, report(Planner::Offline, "offline", reason.into(), model_ms))
+    };
     match inputs.answer {
         Answer::Offline => (offline(), report(Planner::Offline, "offline", String::new(), None)),
-        Answer::Unavailable { reason } => {
-            let mut proposal = offline();
-            proposal.path = ReplyPath::Fallback;
-            proposal.path_reason = format!("Planned offline: {reason}");
-            (proposal, report(Planner::Offline, "offline", reason.into(), None))
-        }
+        Answer::Unavailable { reason } => instead(reason, None),
         Answer::Reply { reply, label, model_ms } => {
             let names: Vec<&str> = inputs.catalog.specs().map(|s| s.name.as_str()).collect();
             let proposal = reply::read(reply, &names, &inputs.settings.guard);
             if proposal.calls.is_empty() {
-                let reason = "the reply names no tool";
-                let fallback = Proposal {
-                    path: ReplyPath::Fallback,
-                    path_reason: format!("Planned offline: {reason}"),
-                    // What the reply says of tools still counts.
-                    mentions: proposal.mentions,
-                    declined: proposal.declined,
-                    ..offline()
-                };
-                return (fallback, report(Planner::Offline, "offline", reason.into(), model_ms));
+                let (fallback, report) = instead("the reply names no tool", model_ms);
+                // What the reply says of tools still counts.
+                let fallback = Proposal { mentions: proposal.mentions, declined: proposal.declined, ..fallback };
+                return (fallback, report);
             }
             (proposal, report(requested, label, String::new(), model_ms))
         }

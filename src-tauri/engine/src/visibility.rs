@@ -35,10 +35,6 @@ impl<'a> Viewer<'a> {
         Self { state, ..self.clone() }
     }
 
-    pub fn state(&self) -> ExecutionState {
-        self.state
-    }
-
     /// The tool's verdicts at the gates from `registered` to `loading`. All gates are evaluated, so that a trail also
     /// says what else would have stopped the tool.
     pub fn trail(&self, tool: &ToolSpec) -> Trail {

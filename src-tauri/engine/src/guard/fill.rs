@@ -266,31 +266,10 @@ impl<'a> Guard<'a> {
     }
 
     pub(super) fn references(&self, needs: &Needs, text: &str) -> Result<References, Vec<Verdict>> {
-        Ok(match needs {
-            Needs::Text => References::default(),
-            Needs::IssueKey => reference::issue_keys(text, &self.settings.guard),
-            Needs::Url => reference::urls(text),
-            Needs::PageId => reference::page_ids(text),
-            Needs::Path => reference::paths(text),
-            Needs::Entity => {
-                let kinds = [
-                    reference::paths(text),
-                    reference::issue_keys(text, &self.settings.guard),
-                    reference::quoted(text),
-                ];
-                kinds.into_iter().find(|k| !k.found.is_empty()).unwrap_or_default()
-            }
-            Needs::Pattern { regex } => reference::matches(text, regex).map_err(|error| {
-                let first_line = error.lines().last().unwrap_or_default().to_string();
-                vec![
-                    dropped(
-                        Gate::Applicability,
-                        "applies.bad_pattern",
-                        format!("Its pattern does not compile: {first_line}"),
-                    )
-                    .set_by("applicability"),
-                ]
-            })?,
+        reference::of(needs, text, &self.settings.guard).map_err(|error| {
+            let first_line = error.lines().last().unwrap_or_default().to_string();
+            let reason = format!("Its pattern does not compile: {first_line}");
+            vec![dropped(Gate::Applicability, "applies.bad_pattern", reason).set_by("applicability")]
         })
     }
 

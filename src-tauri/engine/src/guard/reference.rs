@@ -4,9 +4,8 @@
 //! expression and would swallow the edge of `查看PROJ-123的状态`. What looks like a reference and is refused is returned
 //! beside what is accepted, with the reason.
 
-use crate::{settings::GuardSettings, text::is_cjk};
-use regex::Regex;
-use std::{ops::Range, sync::LazyLock};
+use crate::{settings::GuardSettings, text::is_cjk, tool::Needs};
+use std::ops::Range;
 
 /// A reference in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,13 +40,6 @@ impl References {
     fn refuse(&mut self, value: String, range: Range<usize>, reason: impl Into<String>) {
         self.near.push(NearMiss { found: Found { value, range }, reason: reason.into() });
     }
-}
-
-/// A regular expression that is written in this file and therefore compiles.
-macro_rules! pattern {
-    ($name:ident, $re:expr) => {
-        static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($re).expect("a pattern of ours compiles"));
-    };
 }
 
 /// A character with its plain ASCII form and its bytes in the text.
@@ -349,6 +341,24 @@ pub fn quoted(text: &str) -> References {
         }
     }
     result
+}
+
+/// What `text` holds of what a tool needs; nothing for a tool that takes any text.
+///
+/// Errors when a user's own pattern does not compile.
+pub fn of(needs: &Needs, text: &str, settings: &GuardSettings) -> Result<References, String> {
+    Ok(match needs {
+        Needs::Text => References::default(),
+        Needs::IssueKey => issue_keys(text, settings),
+        Needs::Url => urls(text),
+        Needs::PageId => page_ids(text),
+        Needs::Path => paths(text),
+        Needs::Entity => {
+            let kinds = [paths(text), issue_keys(text, settings), quoted(text)];
+            kinds.into_iter().find(|k| !k.found.is_empty()).unwrap_or_default()
+        }
+        Needs::Pattern { regex } => matches(text, regex)?,
+    })
 }
 
 /// Matches of a user's own pattern: group 1 where it has one, else the whole match.

@@ -96,16 +96,16 @@ impl<'a> Choice<'a> {
         let mut chosen: Vec<Chosen> = vec![];
         for tool in &self.tools {
             let Some(rule) = tool.applicability.as_ref().filter(|_| tool.classification.is_safe()) else { continue };
-            let found = match &rule.needs {
-                Needs::IssueKey => reference::issue_keys(text, &self.settings.guard).found,
-                Needs::Url => reference::urls(text).found,
-                Needs::PageId => reference::page_ids(text).found,
-                Needs::Pattern { regex } => reference::matches(text, regex).map(|r| r.found).unwrap_or_default(),
-                Needs::Path if matches!(tool.side_effects, SideEffects::Pure | SideEffects::Read) => {
-                    reference::paths(text).found
-                }
-                Needs::Text | Needs::Path | Needs::Entity => vec![],
+            let leads = match rule.needs {
+                Needs::Text | Needs::Entity => false,
+                Needs::Path => matches!(tool.side_effects, SideEffects::Pure | SideEffects::Read),
+                _ => true,
             };
+            if !leads {
+                continue;
+            }
+            // A pattern that does not compile leads nowhere; the guard says so when the tool is proposed.
+            let found = reference::of(&rule.needs, text, &self.settings.guard).map(|r| r.found).unwrap_or_default();
             if let Some(first) = found.first() {
                 chosen.push((tool, None, format!("because the query names {}", first.value)));
             }
