@@ -36,6 +36,14 @@ pub fn ipc() -> Builder<tauri::Wry> {
             commands::run::runs,
             commands::run::open_run,
             commands::run::run_at,
+            commands::session::session,
+            commands::session::session_event,
+            commands::session::plan_in_session,
+            commands::visibility::visibility_matrix,
+            commands::visibility::why_hidden,
+            commands::visibility::import_policy,
+            commands::visibility::token_savings,
+            commands::visibility::conversation_savings,
         ])
         .events(collect_events![RunAdvanced])
         // Every whole number that crosses fits in 53 bits: counts, and milliseconds since 1970.

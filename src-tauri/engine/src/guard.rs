@@ -19,6 +19,7 @@ use crate::{
     settings::{GuardMode, Settings},
     text::Span,
     tool::{Catalog, Entry, Needs, SideEffects, ToolCall, ToolSpec},
+    turns::is_planning_tool,
     verdict::{Evidence, Gate, Outcome, Source, Text, Verdict},
     visibility::Viewer,
 };
@@ -169,10 +170,18 @@ impl<'a> Guard<'a> {
             );
             return vec![self.stopped(proposed, Some(tool), verdicts)];
         }
-        if let Some(verdict) = self.viewer.trail(tool).decided() {
+        if let Some(verdict) = self.viewer.hides(tool) {
             let reason = format!("State violation: {}", lower_first(&verdict.reason));
             let reason = if verdict.gate == Gate::State { reason } else { verdict.reason.to_string() };
-            verdicts.push(Verdict { outcome: Outcome::Dropped, reason: reason.into(), ..verdict.clone() });
+            verdicts.push(Verdict { outcome: Outcome::Dropped, reason: reason.into(), ..verdict });
+            return vec![self.stopped(proposed, Some(tool), verdicts)];
+        }
+        if is_planning_tool(self.settings, &tool.name) {
+            verdicts.push(dropped(
+                Gate::Proposed,
+                "proposed.planning",
+                "It is answered while planning and is no step of a plan",
+            ));
             return vec![self.stopped(proposed, Some(tool), verdicts)];
         }
         let mut would_drop = false;
@@ -387,7 +396,7 @@ impl<'a> Guard<'a> {
                 "choose a tool of the catalog",
             ));
         };
-        if let Some(verdict) = self.viewer.trail(&entry.spec).decided() {
+        if let Some(verdict) = self.viewer.hides(&entry.spec) {
             return Err(finding(
                 "plan.refused",
                 "",

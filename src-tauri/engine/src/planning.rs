@@ -9,16 +9,21 @@ use crate::{
     plan::{ExecutionMode, Finding, PlanSpec, Shape, StepSpec},
     ports::TokenCounter,
     request::{Decomposition, ExecutionState, Planner, Request},
+    savings::Savings,
     select::{self, Prompt, Proposal, Reply, ReplyPath, offline, reply},
     settings::Settings,
     tokens::{StateTokens, TOP_TOOLS, TokenReport, ToolTokens},
-    tool::{Catalog, Entry, Revision, ToolCall, ToolSpec},
+    tool::{Catalog, Revision, ToolCall, ToolSpec},
+    turns::{TurnRecord, is_planning_tool},
     verdict::{Gate, Outcome, Trail, Verdict},
-    visibility::{self, Viewer},
+    visibility::{self, Sight, Viewer},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, HashMap, HashSet},
+};
 
 /// Everything that was decided for one query, with its reasons. Plain data: shown, journaled, compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +45,12 @@ pub struct Planning {
     /// One trail per tool of the catalog up to [`MAX_TRAILS`] tools; beyond that only the tools that were proposed,
     /// ranked or added. The trail of any other tool is computed when asked for.
     pub trails: Vec<Trail>,
+    /// What a model was asked and answered, turn by turn; empty when none was.
+    #[serde(default)]
+    pub turns: Vec<TurnRecord>,
+    /// What hiding tools saved over these turns.
+    #[serde(default)]
+    pub savings: Savings,
 }
 
 /// How many trails a [`Planning`] carries.
@@ -148,7 +159,9 @@ pub fn decomposition(request: &Request) -> Decomposition {
 pub fn prompt(catalog: &Catalog, settings: &Settings, request: &Request) -> Result<Prompt, Problem> {
     let viewer = validate(settings, request)?;
     let tools = visibility::in_prompt(catalog, &viewer);
-    Ok(select::prompt::build(request, &decomposition(request), &tools, settings.planner.temperature))
+    let mut prompt = select::prompt::build(request, &decomposition(request), &tools, settings.planner.temperature);
+    prompt.system.push_str(&select::prompt::about_tools(settings, request, &tools));
+    Ok(prompt)
 }
 
 /// Plans the request (P-01).
@@ -159,6 +172,7 @@ pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
     let viewer = validate(settings, request)?;
     let decomposition = decomposition(request);
     let candidates = candidates(inputs, &viewer);
+    let sights: Vec<Sight> = catalog.specs().map(|tool| viewer.sight(tool)).collect();
 
     let (proposal, planner) = propose(inputs, &decomposition, &viewer);
     let model_text = match inputs.answer {
@@ -176,7 +190,7 @@ pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
     leave_out_unusable_fallbacks(&mut spec, &guard);
     let shape = spec.shape();
     let findings = spec.clone().check(|call| guard.admit(call)).err().unwrap_or_default();
-    let (trails, funnel) = trails(inputs, &viewer, &candidates, &report, &spec, &planner);
+    let (trails, funnel) = trails(inputs, (&viewer, &sights), &candidates, &report, &spec, &planner);
     Ok(Planning {
         request: request.clone(),
         revision: catalog.revision(),
@@ -187,9 +201,11 @@ pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
         plan: spec,
         shape,
         findings,
-        tokens: token_report(inputs, &viewer),
+        tokens: token_report(inputs, &viewer, &sights),
         funnel,
         trails,
+        turns: vec![],
+        savings: Savings::default(),
     })
 }
 
@@ -235,8 +251,13 @@ fn propose(inputs: &Inputs, decomposition: &Decomposition, viewer: &Viewer) -> (
         Answer::Reply { reply, label, model_ms } => {
             let names: Vec<&str> = inputs.catalog.specs().map(|s| s.name.as_str()).collect();
             let proposal = reply::read(reply, &names, &inputs.settings.guard);
-            if proposal.calls.is_empty() {
-                let (fallback, report) = instead("the reply names no tool", model_ms);
+            let no_step = |tool: &str| is_planning_tool(inputs.settings, tool);
+            if proposal.calls.iter().all(|c| no_step(&c.tool)) {
+                let reason = match proposal.calls.first() {
+                    None => "the reply names no tool".to_string(),
+                    Some(call) => format!("the reply calls only {}, which is no step of a plan", call.tool),
+                };
+                let (fallback, report) = instead(&reason, model_ms);
                 // What the reply says of tools still counts.
                 let fallback = Proposal { mentions: proposal.mentions, declined: proposal.declined, ..fallback };
                 return (fallback, report);
@@ -400,75 +421,94 @@ fn retrieved(tool: &ToolSpec, ranks: &HashMap<&str, usize>, planner: &PlannerRep
 
 fn trails(
     inputs: &Inputs,
-    viewer: &Viewer,
+    (viewer, sights): (&Viewer, &[Sight]),
     candidates: &[Candidate],
     report: &GuardReport,
     plan: &PlanSpec,
     planner: &PlannerReport,
 ) -> (Vec<Trail>, Vec<FunnelRow>) {
     let ranks = ranks(candidates);
-    let mut lost: BTreeMap<Gate, (u32, Vec<String>)> = BTreeMap::new();
+    // In the order of the gates; the names are those of the first tools lost there.
+    let mut lost: [(u32, Vec<&str>); Gate::ALL.len()] = Default::default();
     let mut kept = vec![];
     let all = inputs.catalog.len() <= MAX_TRAILS;
-    let proposed: HashSet<&str> = report.calls.iter().map(|c| c.call.tool.as_str()).collect();
-    let mut lose = |gate: Gate, tool: &str| {
-        let row = lost.entry(gate).or_default();
-        row.0 += 1;
-        if row.1.len() < 50 {
-            row.1.push(tool.to_string());
-        }
-    };
-    for tool in inputs.catalog.specs() {
-        if all || proposed.contains(tool.name.as_str()) || ranks.contains_key(tool.name.as_str()) {
+    let proposed = report.calls.iter().map(|c| c.call.tool.as_str());
+    let told: HashSet<&str> = proposed.chain(ranks.keys().copied()).collect();
+    // No name can be among those told of when none is as long: most names need no hash.
+    let lengths: HashSet<usize> = told.iter().map(|name| name.len()).collect();
+    let unasked = if planner.used == Planner::Offline { Gate::Retrieved } else { Gate::Proposed };
+    for (tool, sight) in inputs.catalog.specs().zip(sights) {
+        let name = tool.name.as_str();
+        let gate = if all || lengths.contains(&name.len()) && told.contains(name) {
             let trail = full_trail(viewer, tool, &ranks, report, plan, planner);
-            if let Some(verdict) = trail.decided() {
-                lose(verdict.gate, &tool.name);
-            }
+            let gate = trail.decided().map(|verdict| verdict.gate);
             kept.push(trail);
-        } else if let Some(gate) = viewer.stopped_at(tool) {
-            lose(gate, &tool.name);
-        } else if planner.used == Planner::Offline {
-            lose(Gate::Retrieved, &tool.name);
+            gate
         } else {
-            lose(Gate::Proposed, &tool.name);
+            sight.stopped_at.or(Some(unasked))
+        };
+        if let Some(gate) = gate {
+            let row = &mut lost[gate as usize];
+            row.0 += 1;
+            if row.1.len() < 50 {
+                row.1.push(name);
+            }
         }
     }
     let mut left = inputs.catalog.len() as u32;
     let funnel = Gate::ALL
         .into_iter()
-        .filter(|gate| *gate <= Gate::Planned)
-        .map(|gate| {
-            let (gone, examples) = lost.remove(&gate).unwrap_or_default();
+        .zip(lost)
+        .filter(|(gate, _)| *gate <= Gate::Planned)
+        .map(|(gate, (gone, examples))| {
             left -= gone;
-            FunnelRow { gate, left, lost: gone, examples }
+            FunnelRow { gate, left, lost: gone, examples: examples.into_iter().map(str::to_string).collect() }
         })
         .collect();
     (kept, funnel)
 }
 
-fn token_report(inputs: &Inputs, viewer: &Viewer) -> TokenReport {
-    let costs: Vec<(&Entry, u32)> = inputs.catalog.iter().map(|e| (e, e.token_cost(inputs.counter).total())).collect();
-    let full: u32 = costs.iter().map(|(_, c)| c).sum();
+fn token_report(inputs: &Inputs, viewer: &Viewer, sights: &[Sight]) -> TokenReport {
+    let mut full = 0;
+    let mut seen = [(0, 0); ExecutionState::ALL.len()];
+    // The largest so far, as a heap whose top is the smallest of them.
+    let mut largest: BinaryHeap<Reverse<(u32, Reverse<&str>, usize)>> = BinaryHeap::with_capacity(TOP_TOOLS + 1);
+    for (at, (entry, sight)) in inputs.catalog.iter().zip(sights).enumerate() {
+        let cost = entry.token_cost(inputs.counter).total();
+        full += cost;
+        for (seen, in_prompt) in seen.iter_mut().zip(sight.in_prompt) {
+            if in_prompt {
+                *seen = (seen.0 + 1, seen.1 + cost);
+            }
+        }
+        if largest.len() < TOP_TOOLS || largest.peek().is_some_and(|Reverse((least, ..))| cost >= *least) {
+            largest.push(Reverse((cost, Reverse(&entry.spec.name), at)));
+            if largest.len() > TOP_TOOLS {
+                largest.pop();
+            }
+        }
+    }
     let states = ExecutionState::ALL
         .into_iter()
-        .map(|state| {
-            let viewer = viewer.in_state(state);
-            let seen = costs.iter().filter(|(e, _)| viewer.in_prompt(&e.spec));
-            let (visible_tools, visible) = seen.fold((0, 0), |(n, sum), (_, cost)| (n + 1, sum + cost));
-            StateTokens { state, full_tools: costs.len() as u32, visible_tools, full, visible, saved: full - visible }
+        .zip(seen)
+        .map(|(state, (visible_tools, visible))| StateTokens {
+            state,
+            full_tools: inputs.catalog.len() as u32,
+            visible_tools,
+            full,
+            visible,
+            saved: full - visible,
         })
         .collect();
-    let mut largest: Vec<&(&Entry, u32)> = costs.iter().collect();
-    largest.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.spec.name.cmp(&b.0.spec.name)));
-    let tools = largest
-        .into_iter()
-        .take(TOP_TOOLS)
-        .map(|(e, total)| ToolTokens {
-            tool: e.spec.name.clone(),
-            cost: e.token_cost(inputs.counter),
-            total: *total,
-            visible: viewer.in_prompt(&e.spec),
-        })
-        .collect();
-    TokenReport { encoding: inputs.counter.encoding().into(), exact: inputs.counts_exactly, states, tools }
+    let here = ExecutionState::ALL.iter().position(|s| *s == viewer.state()).unwrap_or_default();
+    let tools = largest.into_sorted_vec().into_iter().filter_map(|Reverse((total, Reverse(name), at))| {
+        let cost = inputs.catalog.get(name)?.token_cost(inputs.counter);
+        Some(ToolTokens { tool: name.to_string(), cost, total, visible: sights[at].in_prompt[here] })
+    });
+    TokenReport {
+        encoding: inputs.counter.encoding().into(),
+        exact: inputs.counts_exactly,
+        states,
+        tools: tools.collect(),
+    }
 }

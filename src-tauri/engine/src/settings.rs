@@ -2,8 +2,9 @@
 //!
 //! Every verdict that a setting decides names it by its path here (`policy.denied`, `guard.noise_prefixes`).
 
-use crate::tool::RetryPolicy;
+use crate::{Problem, tool::RetryPolicy};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// Everything a workspace can set. Missing parts take the defaults of the sources.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,13 +21,15 @@ pub struct Settings {
     /// Tools that stay visible before an intent is selected, because they select it (V-05).
     pub handshake_tools: Vec<String>,
     pub intents: Vec<Intent>,
-    /// Tenants that the window offers; any other may be typed.
+    /// The tenants that there are; a session of any other is refused. Empty: any may be named.
     pub tenants: Vec<String>,
     pub discovery: DiscoverySettings,
     pub guard: GuardSettings,
     pub planner: PlannerSettings,
     pub run: RunSettings,
     pub network: NetworkSettings,
+    pub session: SessionSettings,
+    pub savings: SavingsSettings,
 }
 
 impl Default for Settings {
@@ -45,7 +48,46 @@ impl Default for Settings {
             planner: PlannerSettings::default(),
             run: RunSettings::default(),
             network: NetworkSettings::default(),
+            session: SessionSettings::default(),
+            savings: SavingsSettings::default(),
         }
+    }
+}
+
+impl Settings {
+    /// What cannot be stored: names that nothing has or that several have, a pattern that does not compile.
+    pub fn check(&self) -> Result<(), Problem> {
+        if !self.default_mode.is_empty() && self.modes.iter().all(|m| m.name != self.default_mode) {
+            return Err(Problem::new(
+                "settings.default_mode",
+                format!("the default mode {:?} is not one of the modes", self.default_mode),
+                "choose one of the modes, or leave it empty",
+            ));
+        }
+        let named = [
+            ("modes", self.modes.iter().map(|m| m.name.as_str()).collect::<Vec<_>>()),
+            ("visibility", self.visibility.iter().map(|r| r.id.as_str()).collect()),
+            ("intents", self.intents.iter().map(|i| i.id.as_str()).collect()),
+        ];
+        for (part, names) in named {
+            let mut seen = HashSet::new();
+            if let Some(name) = names.into_iter().find(|name| name.is_empty() || !seen.insert(*name)) {
+                let message = match name {
+                    "" => format!("an entry of {part} has no name"),
+                    name => format!("{part} has two entries called {name}"),
+                };
+                return Err(Problem::new("settings.names", message, "give each a name of its own"));
+            }
+        }
+        if let Err(error) = regex::Regex::new(&self.session.intent_pattern) {
+            let why = error.to_string().lines().last().unwrap_or_default().trim().to_string();
+            return Err(Problem::new(
+                "settings.intent_pattern",
+                format!("session.intent_pattern does not compile: {why}"),
+                "correct the regular expression, or leave it empty",
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -54,9 +96,10 @@ impl Default for Settings {
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(default)]
 pub struct ToolPolicy {
-    /// Null: no allow-list. Empty: nothing is allowed, but the discovery and handshake tools.
+    /// Names; `*` at the end of one matches any rest. Null: no allow-list. Empty: nothing is allowed, but the discovery
+    /// and handshake tools.
     pub allowed: Option<Vec<String>>,
-    /// Wins over `allowed`.
+    /// Wins over `allowed`. Written the same way; a tool is meant by its aliases too.
     pub denied: Vec<String>,
     /// A tool must carry all of these.
     pub require_tags: Vec<String>,
@@ -102,6 +145,74 @@ pub struct Mode {
 pub struct Intent {
     pub id: String,
     pub title: String,
+    pub status: IntentStatus,
+    /// Rules that hold while the intent is worked on; they stand in the prompt.
+    pub constraints: Vec<String>,
+    /// Path patterns that the work keeps to; a pattern that fits nearly everything is refused.
+    pub scope: Vec<String>,
+    /// When the intent is met.
+    pub acceptance: Vec<String>,
+}
+
+/// How far an intent is. Open and active ones can be selected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum IntentStatus {
+    #[default]
+    Open,
+    Active,
+    Completed,
+    Abandoned,
+    /// Waits for a person.
+    Blocked,
+}
+
+/// How sessions move between the states (source 004).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct SessionSettings {
+    /// A regular expression that ids of intents match; empty lets every id pass.
+    pub intent_pattern: String,
+    pub on_message: OnMessage,
+    /// How many path patterns an intent's scope may have.
+    pub max_scope: u32,
+}
+
+impl Default for SessionSettings {
+    fn default() -> Self {
+        Self { intent_pattern: "^REQ-[A-Za-z0-9-]+$".into(), on_message: OnMessage::default(), max_scope: 20 }
+    }
+}
+
+/// What a new message does to the selected intent (V-08). Either way the session leaves ACTION.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum OnMessage {
+    /// The intent is gone.
+    #[default]
+    Clear,
+    /// The intent is offered again, to be selected again.
+    Reconfirm,
+}
+
+/// What tokens that the provider has cached cost, for the savings (V-10).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct SavingsSettings {
+    /// Price of a cached input token as a part of a fresh one's, 0..1; 1 means that nothing is cached.
+    pub cached_price: f32,
+    /// Tokens that a prompt's unchanged beginning must have to be cached at all.
+    pub min_cached: u32,
+}
+
+impl Default for SavingsSettings {
+    fn default() -> Self {
+        Self { cached_price: 0.1, min_cached: 1024 }
+    }
 }
 
 /// Deferred loading and search (source 003).
@@ -165,16 +276,18 @@ impl Default for GuardSettings {
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(default)]
 pub struct PlannerSettings {
-    /// Milliseconds for the model's reply; after that the offline planner answers (P-11).
+    /// Milliseconds for each reply of the model; after that the offline planner answers (P-11).
     pub timeout_ms: u32,
     pub temperature: f32,
     /// Encoding that counts tokens, such as `o200k_base`.
     pub encoding: String,
+    /// How often a model is asked for one planning while it only selects an intent or searches for tools; at least 1.
+    pub max_turns: u32,
 }
 
 impl Default for PlannerSettings {
     fn default() -> Self {
-        Self { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base".into() }
+        Self { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base".into(), max_turns: 4 }
     }
 }
 

@@ -5,4 +5,6 @@
 pub mod catalog;
 pub mod plan;
 pub mod run;
+pub mod session;
 pub mod settings;
+pub mod visibility;

@@ -70,7 +70,7 @@ impl Workbench {
     pub fn tool(&self, name: &str, request: &Request, plan: Option<u32>) -> Result<ToolDetail, Problem> {
         let settings = self.settings();
         let catalog = self.tools().catalog;
-        let entry = catalog.get(name).ok_or_else(|| unknown(name))?;
+        let entry = catalog.get(name).ok_or_else(|| unknown(&catalog, name))?;
         let trail = match self.planned_for(request, plan) {
             Some(planned) => planning::trail(&planned.planning, &settings, &entry.spec)?,
             None => Viewer::new(&settings, request)?.trail(&entry.spec),
@@ -153,7 +153,7 @@ impl Workbench {
 
     fn planned_for(&self, request: &Request, plan: Option<u32>) -> Option<Arc<Planned>> {
         let planned = self.planned(plan?).ok()?;
-        (planned.planning.request == *request).then_some(planned)
+        (planned.asked == *request || planned.planning.request == *request).then_some(planned)
     }
 
     fn tool_history(&self, name: &str) -> Result<Vec<RevisionRow>, Problem> {
@@ -182,8 +182,14 @@ fn jsonschema_of(spec: &ToolSpec) -> Result<(), String> {
     catalog.get(&spec.name).map_or(Ok(()), |e| e.validator().map(|_| ()).map_err(str::to_string))
 }
 
-fn unknown(name: &str) -> Problem {
-    Problem::new("catalog.unknown", format!("there is no tool called {name}"), "`toolplan tools list` shows all names")
+/// That the catalog has no such tool; the hint names the tools that call themselves so.
+pub(crate) fn unknown(catalog: &Catalog, name: &str) -> Problem {
+    let aliased = catalog.specs().filter(|t| t.aliases.iter().any(|alias| alias == name)).map(|t| t.name.as_str());
+    let hint = match aliased.collect::<Vec<_>>().as_slice() {
+        [] => "`toolplan tools list` shows all names".into(),
+        names => format!("it is an alias of {}", names.join(", ")),
+    };
+    Problem::new("catalog.unknown", format!("there is no tool called {name}"), hint)
 }
 
 fn tool_stats(s: Stats) -> ToolStats {

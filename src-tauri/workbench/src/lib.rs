@@ -11,9 +11,12 @@ pub mod eval;
 mod graph;
 mod home;
 mod plans;
+pub mod policy;
 mod runs;
 mod sample;
+pub mod sessions;
 pub mod views;
+pub mod visibility;
 
 pub use doctor::Check;
 pub use runs::RunUpdate;
@@ -79,6 +82,8 @@ struct Inner {
     samples: Vec<SampleQuery>,
     server: Option<sample::Server>,
     plans: Mutex<plans::Plans>,
+    /// Held while a session is read, moved and stored.
+    sessions: Mutex<()>,
     runs: Mutex<HashMap<u32, runs::Live>>,
     followers: Mutex<Vec<mpsc::UnboundedSender<RunUpdate>>>,
     toolbox: Mutex<Option<(toolplan_engine::settings::NetworkSettings, Toolbox)>>,
@@ -146,6 +151,7 @@ impl Workbench {
             server,
 
             plans: Mutex::default(),
+            sessions: Mutex::default(),
             runs: Mutex::default(),
             followers: Mutex::default(),
             toolbox: Mutex::default(),
@@ -177,13 +183,7 @@ impl Workbench {
 
     /// Stores the settings; they hold from the next planning and the next call on.
     pub fn save_settings(&self, settings: Settings) -> Result<(), Problem> {
-        if !settings.default_mode.is_empty() && settings.modes.iter().all(|m| m.name != settings.default_mode) {
-            return Err(Problem::new(
-                "settings.default_mode",
-                format!("the default mode {:?} is not one of the modes", settings.default_mode),
-                "choose one of the modes, or leave it empty",
-            ));
-        }
+        settings.check()?;
         self.inner.store.settings().save(&settings)?;
         *self.inner.settings.write().expect("no writer panics") = settings;
         Ok(())

@@ -1,7 +1,7 @@
 //! Planning a query, and planning it again after an edit.
 
 use crate::{
-    Workbench, changes, graph,
+    Tools, Workbench, changes, graph,
     views::{GraphView, PlanView},
 };
 use std::{
@@ -14,11 +14,14 @@ use toolplan_engine::{
     guard::{Guard, GuardReport},
     plan::PlanSpec,
     planning::{self, Answer, Inputs, Planning, ToolHistory},
-    ports::TokenCounter,
+    ports::{ChatModel, TokenCounter},
     request::{Planner, Request},
+    savings,
     select::{Prompt, Reply},
+    session::SessionEvent,
     settings::Settings,
     tool::Catalog,
+    turns::{Dialogue, Next, TurnRecord},
     visibility::Viewer,
 };
 
@@ -26,9 +29,13 @@ use toolplan_engine::{
 pub struct Planned {
     pub planning: Planning,
     pub catalog: Catalog,
+    /// The request as it was asked; that of the planning has the intent that the model selected.
+    pub(crate) asked: Request,
+    /// What the model selected while it was asked, refused selections too.
+    pub(crate) selections: Vec<SessionEvent>,
     settings: Settings,
-    /// The model's reply, so that an edit replans without asking again (K-05).
-    reply: Option<(Reply, String, Option<u32>)>,
+    /// The model's replies, so that an edit replans without asking again (K-05).
+    heard: Option<Heard>,
 }
 
 /// The latest plannings by number.
@@ -57,11 +64,33 @@ impl Plans {
     }
 }
 
+/// What a model said, turn by turn.
+#[derive(Clone)]
+struct Heard {
+    label: String,
+    /// With the milliseconds that each took.
+    replies: Vec<(Reply, Option<u32>)>,
+}
+
 /// What the model said, or why it said nothing.
 enum Said {
     Nothing,
-    Reply { reply: Reply, label: String, model_ms: Option<u32> },
+    Heard(Heard),
     Unavailable(String),
+}
+
+/// What came of asking: with the turns, the request as they left it, and the selections made.
+struct Asked {
+    said: Said,
+    request: Request,
+    turns: Vec<TurnRecord>,
+    selections: Vec<SessionEvent>,
+}
+
+impl Asked {
+    fn without_turns(said: Said, request: Request) -> Self {
+        Self { said, request, turns: vec![], selections: vec![] }
+    }
 }
 
 impl Workbench {
@@ -72,15 +101,18 @@ impl Workbench {
         let settings = self.settings();
         planning::validate(&settings, &request)?;
         let before = previous.and_then(|id| self.planned(id).ok());
-        let said = self.ask(&settings, &request, before.as_deref()).await?;
-        self.decide(settings, request, said, before.as_deref())
+        let tools = self.tools();
+        let asked = self.ask(&tools, &settings, &request, before.as_deref()).await?;
+        self.decide(tools, settings, request, asked, before.as_deref())
     }
 
     /// Checks and shows a plan that somebody wrote by hand or edited. Nothing is proposed; the guard admits each step.
     pub fn plan_from(&self, request: Request, spec: PlanSpec) -> Result<PlanView, Problem> {
         let settings = self.settings();
-        let mut view = self.decide(settings.clone(), request, Said::Nothing, None)?;
-        let catalog = self.tools().catalog;
+        let tools = self.tools();
+        let catalog = tools.catalog.clone();
+        let asked = Asked::without_turns(Said::Nothing, request.clone());
+        let mut view = self.decide(tools, settings.clone(), request, asked, None)?;
         let request = view.planning.request.clone();
         let viewer = Viewer::new(&settings, &request)?;
         let guard = Guard::new(&catalog, &settings, viewer, &request, &[]);
@@ -91,8 +123,15 @@ impl Workbench {
         planning.guard = Default::default();
         planning.planner.label = "by hand".into();
         view.graph = graph::of(&planning.plan, &planning.shape, &catalog, None);
-        let (id, _) =
-            self.keep(Planned { planning: planning.clone(), catalog: catalog.clone(), settings, reply: None });
+        let planned = Planned {
+            planning: planning.clone(),
+            catalog: catalog.clone(),
+            asked: request.clone(),
+            selections: vec![],
+            settings,
+            heard: None,
+        };
+        let (id, _) = self.keep(planned);
         view.id = id;
         Ok(view)
     }
@@ -100,8 +139,9 @@ impl Workbench {
     /// What the guard makes of a model's text for the request, without planning.
     pub fn check_guard(&self, request: Request, text: &str) -> Result<GuardReport, Problem> {
         let reply = Reply { text: text.into(), ..Default::default() };
-        let said = Said::Reply { reply, label: "given text".into(), model_ms: None };
-        Ok(self.decide(self.settings(), request, said, None)?.planning.guard)
+        let said = Said::Heard(Heard { label: "given text".into(), replies: vec![(reply, None)] });
+        let asked = Asked::without_turns(said, request.clone());
+        Ok(self.decide(self.tools(), self.settings(), request, asked, None)?.planning.guard)
     }
 
     /// The prompt that a model would get (V-09).
@@ -122,76 +162,142 @@ impl Workbench {
         self.inner.plans.lock().expect("no holder panics").keep(planned)
     }
 
-    async fn ask(&self, settings: &Settings, request: &Request, before: Option<&Planned>) -> Result<Said, Problem> {
+    async fn ask(
+        &self,
+        tools: &Tools,
+        settings: &Settings,
+        request: &Request,
+        before: Option<&Planned>,
+    ) -> Result<Asked, Problem> {
+        let unavailable =
+            |reason: &str| Ok(Asked::without_turns(Said::Unavailable(reason.to_string()), request.clone()));
         match request.planner {
-            Planner::Offline => Ok(Said::Nothing),
-            Planner::Recorded => Ok(match self.inner.recordings.reply_for(request.query.trim()) {
-                Some(reply) => Said::Reply { reply, label: "recorded reply".into(), model_ms: None },
-                None => Said::Unavailable("there is no recorded reply for this query".into()),
-            }),
-            Planner::Model => {
-                let edited =
-                    |b: &&Planned| b.planning.revision != self.tools().catalog.revision() || b.settings != *settings;
-                let same = before.filter(|b| b.planning.request == *request).filter(edited);
-                if let Some((reply, label, model_ms)) = same.and_then(|b| b.reply.clone()) {
-                    return Ok(Said::Reply { reply, label, model_ms });
+            Planner::Offline => Ok(Asked::without_turns(Said::Nothing, request.clone())),
+            Planner::Recorded => match self.inner.recordings.reply_for(request.query.trim()) {
+                Some(reply) => {
+                    let heard = Heard { label: "recorded reply".into(), replies: vec![(reply, None)] };
+                    self.converse(tools, settings, request, Some(heard), None).await
                 }
-                let Some(model) = &self.inner.model else {
-                    return Ok(Said::Unavailable("no model is configured".into()));
-                };
-                let prompt = self.prompt(request)?;
-                let limit = Duration::from_millis(u64::from(settings.planner.timeout_ms));
-                let asked = Instant::now();
-                Ok(match tokio::time::timeout(limit, model.complete(&prompt)).await {
-                    Ok(Ok(reply)) => {
-                        Said::Reply { reply, label: model.label(), model_ms: Some(asked.elapsed().as_millis() as u32) }
-                    }
-                    Ok(Err(problem)) => Said::Unavailable(format!("{} ({})", problem.message, problem.hint)),
-                    Err(_) => {
-                        Said::Unavailable(format!("{} did not answer within {} ms", model.label(), limit.as_millis()))
-                    }
-                })
+                None => unavailable("there is no recorded reply for this query"),
+            },
+            Planner::Model => {
+                let edited = |b: &&Planned| b.planning.revision != tools.catalog.revision() || b.settings != *settings;
+                let same = before.filter(|b| b.asked == *request).filter(edited);
+                if let Some(heard) = same.and_then(|b| b.heard.clone()) {
+                    return self.converse(tools, settings, request, Some(heard), None).await;
+                }
+                match &self.inner.model {
+                    Some(model) => self.converse(tools, settings, request, None, Some(model.clone())).await,
+                    None => unavailable("no model is configured"),
+                }
             }
         }
     }
 
+    /// Asks until a reply is the proposal: the replies of then in their order, else the model. Every turn has the whole
+    /// time limit. A model that fails leaves the request as it was asked.
+    async fn converse(
+        &self,
+        tools: &Tools,
+        settings: &Settings,
+        request: &Request,
+        heard: Option<Heard>,
+        model: Option<Arc<dyn ChatModel>>,
+    ) -> Result<Asked, Problem> {
+        let counter = self.counter(settings);
+        let mut dialogue = Dialogue::new(&tools.catalog, settings, &counter, request)?;
+        let label = match (&heard, &model) {
+            (Some(heard), _) => heard.label.clone(),
+            (None, Some(model)) => model.label(),
+            (None, None) => String::new(),
+        };
+        let mut earlier = heard.map(|h| h.replies).unwrap_or_default().into_iter();
+        let mut replies: Vec<(Reply, Option<u32>)> = vec![];
+        let limit = Duration::from_millis(u64::from(settings.planner.timeout_ms));
+        loop {
+            let mut prompt = dialogue.prompt()?;
+            prompt.temperature = self.inner.temperature.unwrap_or(prompt.temperature);
+            let (reply, model_ms) = match (earlier.next(), &model) {
+                (Some(reply), _) => reply,
+                (None, None) => break,
+                (None, Some(model)) => {
+                    let asked = Instant::now();
+                    let failure = match tokio::time::timeout(limit, model.complete(&prompt)).await {
+                        Ok(Ok(reply)) => Ok((reply, Some(asked.elapsed().as_millis() as u32))),
+                        Ok(Err(problem)) => Err(format!("{} ({})", problem.message, problem.hint)),
+                        Err(_) => Err(format!("{label} did not answer within {} ms", limit.as_millis())),
+                    };
+                    match failure {
+                        Ok(reply) => reply,
+                        Err(reason) => {
+                            let turns = dialogue.into_records();
+                            let said = Said::Unavailable(reason);
+                            return Ok(Asked { said, request: request.clone(), turns, selections: vec![] });
+                        }
+                    }
+                }
+            };
+            let next = dialogue.take(&prompt, &reply, model_ms);
+            replies.push((reply, model_ms));
+            if next == Next::Done {
+                break;
+            }
+        }
+        Ok(Asked {
+            said: Said::Heard(Heard { label, replies }),
+            request: dialogue.request().clone(),
+            selections: dialogue.session().log().iter().map(|t| t.event.clone()).collect(),
+            turns: dialogue.into_records(),
+        })
+    }
+
     fn decide(
         &self,
+        tools: Tools,
         settings: Settings,
-        request: Request,
-        said: Said,
+        wanted: Request,
+        asked: Asked,
         before: Option<&Planned>,
     ) -> Result<PlanView, Problem> {
-        let tools = self.tools();
+        let Asked { said, request, turns, selections } = asked;
         let counter = self.counter(&settings);
         let history = self.history()?;
         let answer = match &said {
             Said::Nothing => Answer::Offline,
-            Said::Reply { reply, label, model_ms } => Answer::Reply { reply, label, model_ms: *model_ms },
+            Said::Heard(Heard { label, replies }) => match replies.last() {
+                Some((reply, model_ms)) => Answer::Reply { reply, label, model_ms: *model_ms },
+                None => Answer::Unavailable { reason: "nothing was said" },
+            },
             Said::Unavailable(reason) => Answer::Unavailable { reason },
         };
+        let counts_exactly = matches!(said, Said::Heard(_))
+            && request.planner == Planner::Model
+            && counter.encoding() == "o200k_base"
+            && self.inner.model.as_ref().is_some_and(|m| m.counts_exactly());
         let began = Instant::now();
-        let planning = planning::plan(&Inputs {
+        let mut planning = planning::plan(&Inputs {
             catalog: &tools.catalog,
             index: &tools.index,
             settings: &settings,
             request: &request,
             counter: &counter,
-            counts_exactly: matches!(said, Said::Reply { .. })
-                && request.planner == Planner::Model
-                && counter.encoding() == "o200k_base"
-                && self.inner.model.as_ref().is_some_and(|m| m.counts_exactly()),
+            counts_exactly,
             history: &history,
             answer,
         })?;
+        let tokens: Vec<_> = turns.iter().map(|turn| turn.tokens).collect();
+        let full = planning.tokens.states.first().map_or((0, 0), |s| (s.full_tools, s.full));
+        planning.savings = savings::of(&tokens, full, &counter, counts_exactly, &settings.savings);
+        planning.turns = turns;
         let decided_in_ms = began.elapsed().as_secs_f64() * 1000.0;
         let changes = before.map(|b| changes::between(&b.planning, &planning)).unwrap_or_default();
         let graph: GraphView = graph::of(&planning.plan, &planning.shape, &tools.catalog, Some(&planning.guard));
-        let reply = match said {
-            Said::Reply { reply, label, model_ms } => Some((reply, label, model_ms)),
+        let heard = match said {
+            Said::Heard(heard) => Some(heard),
             _ => None,
         };
-        let (id, planned) = self.keep(Planned { planning, catalog: tools.catalog, settings, reply });
+        let planned = Planned { planning, catalog: tools.catalog, asked: wanted, selections, settings, heard };
+        let (id, planned) = self.keep(planned);
         Ok(PlanView { id, planning: planned.planning.clone(), graph, changes, decided_in_ms })
     }
 

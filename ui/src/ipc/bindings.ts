@@ -27,6 +27,22 @@ export const commands = {
 	openRun: (run: number) => typedError<RunDetail, Problem>(__TAURI_INVOKE("open_run", { run })),
 	/**  The run as it was after the event `seq`. */
 	runAt: (run: number, seq: number) => typedError<RunState, Problem>(__TAURI_INVOKE("run_at", { run, seq })),
+	/**  The session called `id`; a new one begins in REQUEST. */
+	session: (id: string) => typedError<SessionView, Problem>(__TAURI_INVOKE("session", { id })),
+	/**  A message, a selection, a reset or a recovery; a refusal is in the view. */
+	sessionEvent: (id: string, event: SessionEvent) => typedError<SessionView, Problem>(__TAURI_INVOKE("session_event", { id, event })),
+	/**  Plans the request in the session's state and intent. */
+	planInSession: (id: string, request: Request, previous: number | null) => typedError<SessionPlan, Problem>(__TAURI_INVOKE("plan_in_session", { id, request, previous })),
+	/**  A page of the matrix of tools and states. */
+	visibilityMatrix: (query: MatrixQuery) => typedError<MatrixPage, Problem>(__TAURI_INVOKE("visibility_matrix", { query })),
+	/**  Why the tool is, or is not, visible, for every combination of the query. */
+	whyHidden: (tool: string, query: WhyQuery) => typedError<WhyRow[], Problem>(__TAURI_INVOKE("why_hidden", { tool, query })),
+	/**  Takes a policy file's text into the settings, or says what it would change. */
+	importPolicy: (text: string, tryOnly: boolean) => typedError<PolicyImport, Problem>(__TAURI_INVOKE("import_policy", { text, tryOnly })),
+	/**  What hiding tools saved in the turns of a planning. */
+	tokenSavings: (plan: number) => typedError<Savings, Problem>(__TAURI_INVOKE("token_savings", { plan })),
+	/**  What hiding tools saved in a conversation recorded elsewhere. */
+	conversationSavings: (conversation: Conversation) => typedError<Savings, Problem>(__TAURI_INVOKE("conversation_savings", { conversation })),
 };
 
 /** Events */
@@ -35,6 +51,9 @@ export const events = {
 };
 
 /* Types */
+/**  Who did it. */
+export type Actor = "person" | "model";
+
 /**  Everything the window needs before the first query. */
 export type AppInfo = {
 	version: string,
@@ -135,6 +154,27 @@ export type ChangeSubject =
 export type Classification = "SAFE" | "DESTRUCTIVE" | 
 /**  Nobody has said: treated as destructive (V-06). */
 "unclassified";
+
+/**  A conversation recorded elsewhere, as a JSON file states it. */
+export type Conversation = {
+	/**  Names of all tools that there are; empty means the catalog's. */
+	all_tools?: string[],
+	/**  Tokens of definitions that the catalog does not have, by name. */
+	definitions?: { [key in string]: number },
+	turns?: ConversationTurn[],
+};
+
+/**  One prompt and what its reply searched for. */
+export type ConversationTurn = {
+	/**  Names of the tools whose definitions stand in the prompt, in their order. */
+	tools?: string[],
+	/**  The other parts of the prompt, in their order; the searches of earlier turns are added by themselves. */
+	blocks?: TextBlock[],
+	/**  The searches and selections that the reply makes. */
+	calls?: SearchCall[],
+	/**  Whether the prompt was sent only for them; unset means: yes, where there are calls and another turn follows. */
+	extra?: boolean | null,
+};
 
 /**  A query taken apart (P-02). At most [`crate::decompose::MAX_SUB_QUERIES`] parts. */
 export type Decomposition = {
@@ -331,10 +371,91 @@ export type GuardedCall = {
 export type Intent = {
 	id?: string,
 	title?: string,
+	status?: IntentStatus,
+	/**  Rules that hold while the intent is worked on; they stand in the prompt. */
+	constraints?: string[],
+	/**  Path patterns that the work keeps to; a pattern that fits nearly everything is refused. */
+	scope?: string[],
+	/**  When the intent is met. */
+	acceptance?: string[],
+};
+
+/**  How far an intent is. Open and active ones can be selected. */
+export type IntentStatus = "open" | "active" | "completed" | "abandoned" | 
+/**  Waits for a person. */
+"blocked";
+
+/**  An intent of the settings, and why it cannot be selected, if so. */
+export type IntentView = {
+	intent: Intent,
+	why_not: Problem | null,
 };
 
 /**  Whether the tool's schema stands in the prompt from the start (source 003). */
 export type Loading = "always" | "deferred";
+
+export type MatrixCell = {
+	state: ExecutionState,
+	visible: boolean,
+	in_prompt: boolean,
+	/**  The gate that hides it; `loading` for a visible tool. */
+	gate: Gate,
+	rule: string,
+	reason: string,
+};
+
+export type MatrixOnly = "all" | 
+/**  Hidden in some state and shown in another. */
+"differs" | 
+/**  Hidden in every state. */
+"hidden" | 
+/**  Nobody has classified them. */
+"unclassified";
+
+/**  Tools and states for one tenant, user, flags and mode; ACTION is shown as it is with an intent. */
+export type MatrixPage = {
+	/**  Tools of the catalog. */
+	tools: number,
+	/**  Those that the query is about; the rows are a part of them. */
+	matching: number,
+	offset: number,
+	/**  Over the whole catalog, per state. */
+	states: MatrixState[],
+	rows: MatrixRow[],
+};
+
+/**  Which part of the matrix is wanted. */
+export type MatrixQuery = {
+	session?: Session,
+	/**  Empty means the workspace's default mode. */
+	mode?: string,
+	/**  Only tools whose name, namespace, group or tag holds this, in any letter case. */
+	filter?: string,
+	only?: MatrixOnly,
+	offset?: number,
+	/**  At most [`MAX_PAGE`]; 0 counts without rows. */
+	limit?: number,
+};
+
+export type MatrixRow = {
+	tool: string,
+	namespace: string,
+	group: string,
+	classification: Classification,
+	loading: Loading,
+	tokens: number,
+	/**  In the order of the states. */
+	cells: MatrixCell[],
+};
+
+export type MatrixState = {
+	state: ExecutionState,
+	visible: number,
+	/**  Those of them whose schema stands in the prompt. */
+	in_prompt: number,
+	/**  Tokens of their definitions. */
+	tokens: number,
+};
 
 /**  A place in the model's text that names a tool (G-04). */
 export type Mention = {
@@ -380,6 +501,13 @@ export type NetworkSettings = {
 	/**  Bytes of a response after which reading stops. */
 	max_bytes?: number,
 };
+
+/**  What a new message does to the selected intent (V-08). Either way the session leaves ACTION. */
+export type OnMessage = 
+/**  The intent is gone. */
+"clear" | 
+/**  The intent is offered again, to be selected again. */
+"reconfirm";
 
 /**  What a gate said. */
 export type Outcome = "kept" | 
@@ -435,11 +563,13 @@ export type PlannerReport = {
 
 /**  How plans are made (source 001). */
 export type PlannerSettings = {
-	/**  Milliseconds for the model's reply; after that the offline planner answers (P-11). */
+	/**  Milliseconds for each reply of the model; after that the offline planner answers (P-11). */
 	timeout_ms?: number,
 	temperature?: number | null,
 	/**  Encoding that counts tokens, such as `o200k_base`. */
 	encoding?: string,
+	/**  How often a model is asked for one planning while it only selects an intent or searches for tools; at least 1. */
+	max_turns?: number,
 };
 
 /**  Everything that was decided for one query, with its reasons. Plain data: shown, journaled, compared. */
@@ -462,6 +592,20 @@ export type Planning = {
 	 *  ranked or added. The trail of any other tool is computed when asked for.
 	 */
 	trails: Trail[],
+	/**  What a model was asked and answered, turn by turn; empty when none was. */
+	turns?: TurnRecord[],
+	/**  What hiding tools saved over these turns. */
+	savings?: Savings,
+};
+
+/**  What a policy file changed, or would change. */
+export type PolicyImport = {
+	/**  False: it was only tried. */
+	stored: boolean,
+	/**  The parts of the settings that differ, as JSON before and after. */
+	changed: FieldChange[],
+	/**  Names in the file that no tool of the catalog has. */
+	notices: Problem[],
 };
 
 /**
@@ -612,12 +756,117 @@ export type SampleQuery = {
 	request: Request,
 };
 
+/**  A conversation's savings. */
+export type Savings = {
+	encoding?: string,
+	/**  False: the model's own tokenizer may count otherwise. */
+	exact?: boolean,
+	full_tools?: number,
+	/**  Tokens of the definitions of all tools. */
+	full?: number,
+	rows?: SavingsRow[],
+	gross?: number | null,
+	overhead?: number | null,
+	net?: number | null,
+};
+
+/**  One turn's savings. */
+export type SavingsRow = {
+	/**  From 1. */
+	turn: number,
+	tokens: TurnTokens,
+	prompt: number,
+	/**  Definitions left out; 0 in an extra turn, which would not have been sent at all. */
+	gross: number | null,
+	blocks: number | null,
+	/**  Calls and results: what the reply says, and what the prompt repeats of earlier turns. */
+	searches: number | null,
+	/**  The rest of an extra turn's prompt. */
+	extra_turn: number | null,
+	/**  What the cache would have spared, had the tools before stayed the same. */
+	lost_cache: number | null,
+	/**  The sum of the four before. */
+	overhead: number | null,
+	net: number | null,
+	/**  Tokens of the prompt that the provider may take from its cache. */
+	cached: number,
+	/**  The unchanged beginning as a part of the prompt before, 0..1; null for the first turn. */
+	stability: number | null,
+};
+
+/**  What tokens that the provider has cached cost, for the savings (V-10). */
+export type SavingsSettings = {
+	/**  Price of a cached input token as a part of a fresh one's, 0..1; 1 means that nothing is cached. */
+	cached_price?: number | null,
+	/**  Tokens that a prompt's unchanged beginning must have to be cached at all. */
+	min_cached?: number,
+};
+
+/**  A search or selection, with the tokens of its call and of its result. */
+export type SearchCall = {
+	tool?: string,
+	call?: number,
+	result?: number,
+};
+
 /**  Who asks (V-02). */
 export type Session = {
 	tenant?: string,
 	user?: string,
 	/**  Feature flags that are on. */
 	flags?: string[],
+};
+
+/**  What can happen to a session. */
+export type SessionEvent = 
+/**  The user says something: a new request. */
+{ kind: "message"; text: string } | 
+/**  An intent is selected; only in REASONING. */
+{ kind: "select_intent"; intent: string; by: Actor } | 
+/**  A person takes up another intent in ACTION. */
+{ kind: "switch_intent"; intent: string } | 
+/**  Back to the beginning. */
+{ kind: "reset" } | 
+/**  Out of any state, a stuck one too, to REASONING without an intent. */
+{ kind: "recover" };
+
+/**  A planning inside a session, and the session after it. */
+export type SessionPlan = {
+	plan: PlanView,
+	session: SessionView,
+};
+
+/**  How sessions move between the states (source 004). */
+export type SessionSettings = {
+	/**  A regular expression that ids of intents match; empty lets every id pass. */
+	intent_pattern?: string,
+	on_message?: OnMessage,
+	/**  How many path patterns an intent's scope may have. */
+	max_scope?: number,
+};
+
+/**  A session between two messages. */
+export type SessionState = {
+	id?: string,
+	state?: ExecutionState,
+	/**  Empty outside ACTION. */
+	intent?: string,
+	/**  The intent that was left last: offered to be selected again. */
+	last_intent?: string,
+	/**  What happened and what was refused, oldest first; at most [`MAX_LOG`]. */
+	log?: Transition[],
+};
+
+/**  A session as it is shown. */
+export type SessionView = {
+	session: SessionState,
+	intents: IntentView[],
+	/**  Why the last action changed nothing; null when it did, or when none was made. */
+	refused: Problem | null,
+	/**  What is wrong with the session as it stands; recovering it helps. */
+	trouble: Problem | null,
+	/**  Settings under which no session can get on. */
+	deadlocks: Problem[],
 };
 
 /**  Everything a workspace can set. Missing parts take the defaults of the sources. */
@@ -632,13 +881,15 @@ export type Settings = {
 	/**  Tools that stay visible before an intent is selected, because they select it (V-05). */
 	handshake_tools?: string[],
 	intents?: Intent[],
-	/**  Tenants that the window offers; any other may be typed. */
+	/**  The tenants that there are; a session of any other is refused. Empty: any may be named. */
 	tenants?: string[],
 	discovery?: DiscoverySettings,
 	guard?: GuardSettings,
 	planner?: PlannerSettings,
 	run?: RunSettings,
 	network?: NetworkSettings,
+	session?: SessionSettings,
+	savings?: SavingsSettings,
 };
 
 /**  The shape of a plan: stages, and how long it should take (P-06, P-10). */
@@ -754,6 +1005,16 @@ export type SubQuery = {
 	purpose?: string,
 };
 
+/**  A part of a prompt: its text, or its tokens where the text is not at hand. */
+export type TextBlock = {
+	name?: string,
+	text?: string,
+	/**  Wins over `text`. */
+	tokens?: number | null,
+	/**  It stands there only because tools are hidden. */
+	overhead?: boolean,
+};
+
 /**  Tokens of one tool's definition. */
 export type TokenCost = {
 	name: number,
@@ -802,9 +1063,12 @@ export type ToolExample = {
 
 /**  Which tools exist at all for this workspace (V-01). */
 export type ToolPolicy = {
-	/**  Null: no allow-list. Empty: nothing is allowed, but the discovery and handshake tools. */
+	/**
+	 *  Names; `*` at the end of one matches any rest. Null: no allow-list. Empty: nothing is allowed, but the discovery
+	 *  and handshake tools.
+	 */
 	allowed?: string[] | null,
-	/**  Wins over `allowed`. */
+	/**  Wins over `allowed`. Written the same way; a tool is meant by its aliases too. */
 	denied?: string[],
 	/**  A tool must carry all of these. */
 	require_tags?: string[],
@@ -890,6 +1154,75 @@ export type Trail = {
 	verdicts: Verdict[],
 };
 
+/**  One entry of the log. */
+export type Transition = {
+	/**  From 1, without gaps. */
+	seq: number,
+	/**  Milliseconds since 1970-01-01 UTC, as the caller's clock has it. */
+	at_ms: number,
+	event: SessionEvent,
+	from: ExecutionState,
+	to: ExecutionState,
+	/**  The intent afterwards; empty for none. */
+	intent: string,
+	/**  Why nothing changed; null when it happened. */
+	refused: Problem | null,
+	/**  A sentence. */
+	text: string,
+};
+
+/**  A call of a turn and its answer. */
+export type TurnCall = {
+	call: ToolCall,
+	/**  Null for a call that goes to the guard. */
+	result: Value | null,
+	is_error: boolean,
+};
+
+/**  One prompt and its reply. */
+export type TurnRecord = {
+	/**  From 1. */
+	number: number,
+	/**  The state that the prompt was built in. */
+	state: ExecutionState,
+	intent: string,
+	/**  Tools that the model was shown with their schema. */
+	visible: number,
+	/**  What the reply says beside its calls. */
+	text: string,
+	calls: TurnCall[],
+	tokens: TurnTokens,
+	/**  As the provider counts them. */
+	input_tokens: number | null,
+	output_tokens: number | null,
+	/**  Milliseconds that the model took. */
+	model_ms: number | null,
+	/**  After the calls were answered. */
+	state_after: ExecutionState,
+	intent_after: string,
+	/**  Deferred tools that the next prompt shows. */
+	activated: string[],
+};
+
+/**  One prompt of a conversation and the planning calls of its reply, in tokens. */
+export type TurnTokens = {
+	/**  How many tools are defined in the prompt. */
+	tools?: number,
+	definitions?: number,
+	/**  Instructions, query and other messages: what would stand there with all tools shown. */
+	base?: number,
+	/**  Text that stands there only because tools are hidden: how to select an intent, hints, the directory. */
+	blocks?: number,
+	/**  Searches, selections and their results from earlier turns, repeated in this prompt. */
+	carried?: number,
+	/**  The searches and selections that this turn's reply makes. */
+	calls?: number,
+	/**  How much of the prompt's beginning is that of the prompt before. */
+	prefix?: number,
+	/**  The reply only searched or selected: with all tools shown this prompt would not have been sent. */
+	extra?: boolean,
+};
+
 export type Value = null | boolean | number | string | Value[] | { [key in string]: Value };
 
 /**  What one gate said of one tool, and why (G-11). */
@@ -923,6 +1256,33 @@ export type VisibilityRule = {
 	hide?: string[],
 	/**  Tags whose tools it hides. */
 	hide_tags?: string[],
+};
+
+/**  For whom one tool is explained; an empty list stands for the one thing that holds by default. */
+export type WhyQuery = {
+	/**  Empty means all three. */
+	states?: ExecutionState[],
+	/**  Empty means the workspace's default mode. */
+	modes?: string[],
+	/**  Empty means no tenant. */
+	tenants?: string[],
+	user?: string,
+	flags?: string[],
+};
+
+/**  One tool in one state, mode and tenant. */
+export type WhyRow = {
+	state: ExecutionState,
+	mode: string,
+	tenant: string,
+	visible: boolean,
+	in_prompt: boolean,
+	/**  The verdict that hides it; null when it is visible. */
+	decided: Verdict | null,
+	/**  What else would hide it, were that one lifted. */
+	also: Verdict[],
+	/**  All gates. */
+	verdicts: Verdict[],
 };
 
 export type WorkspaceInfo = {

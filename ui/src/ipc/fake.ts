@@ -19,6 +19,7 @@ import {
 } from "./client";
 import { makeGraph, makePlanning, scenarioFor, type Scenario } from "./fake/plan";
 import { simulate, summaryOf, type FakeRun } from "./fake/runs";
+import { sessionCommands } from "./fake/session";
 import { samples, scenarios } from "./fake/scenarios";
 import { fakeTools } from "./fake/tools";
 import { costOf, decided, isVisible, rowOf, visibilityTrail } from "./fake/visibility";
@@ -37,15 +38,17 @@ const settings = (): Settings => ({
   default_mode: "",
   handshake_tools: ["select_intent"],
   intents: [
-    { id: "fix-login", title: "Fix the login" },
-    { id: "release", title: "Prepare the release" },
+    { id: "fix-login", title: "Fix the login", status: "open", constraints: [], scope: [], acceptance: [] },
+    { id: "release", title: "Prepare the release", status: "open", constraints: [], scope: [], acceptance: [] },
   ],
   tenants: ["acme", "globex"],
   discovery: { enabled: true, discovery_tools: [] },
   guard: { mode: "enforce", scan_thinking: true, add_by_rule: true, noise_prefixes: ["UTF"], projects: [] },
-  planner: { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base" },
+  planner: { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base", max_turns: 4 },
   run: { parallel_limit: 5, timeout_ms: 30_000, retry: { max_retries: 2, base_ms: 200 } },
   network: { jira_url: "", confluence_url: "", allow_private: false, max_bytes: 2_000_000 },
+  session: { intent_pattern: "", on_message: "clear", max_scope: 20 },
+  savings: { cached_price: 0.1, min_cached: 1024 },
 });
 
 interface Kept {
@@ -120,7 +123,7 @@ export function createHost(): Host {
 
   const now = async <T>(answer: T): Promise<T> => structuredClone(answer);
 
-  return {
+  const host: Host = {
     info: () =>
       now({
         version: "0.1.0",
@@ -266,7 +269,13 @@ export function createHost(): Host {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+
+    ...sessionCommands(
+      () => chosen,
+      (request, previous) => host.plan(request, previous),
+    ),
   };
+  return host;
 }
 
 const show = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

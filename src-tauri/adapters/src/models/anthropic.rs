@@ -5,7 +5,7 @@
 
 use super::{
     ProviderConfig,
-    draft::{Assembly, Draft, DraftCall, Fault, decimal, json, object_schema},
+    draft::{Assembly, Draft, DraftCall, Fault, decimal, json, object_schema, said, without_thinking},
     http::{Endpoint, secret_header},
     names::WireNames,
     sse::Event,
@@ -62,7 +62,7 @@ pub fn body(prompt: &Prompt, model: &str, max_tokens: u32) -> Value {
         "model": model,
         "max_tokens": max_tokens,
         "stream": true,
-        "messages": [{"role": "user", "content": prompt.user}],
+        "messages": messages(prompt),
     });
     if !prompt.system.is_empty() {
         body["system"] = prompt.system.as_str().into();
@@ -83,6 +83,34 @@ pub fn body(prompt: &Prompt, model: &str, max_tokens: u32) -> Value {
         body["tools"] = tools.collect();
     }
     body
+}
+
+/// The query and the turns since: calls as `tool_use` blocks, their results as `tool_result` blocks of the next message.
+fn messages(prompt: &Prompt) -> Vec<Value> {
+    let names = WireNames::new(&prompt.tools);
+    let mut messages = vec![json!({"role": "user", "content": prompt.user})];
+    for turn in &prompt.turns {
+        // The API takes calls only beside tools.
+        if !turn.native || prompt.tools.is_empty() {
+            messages.push(json!({"role": "assistant", "content": said(turn)}));
+            messages.push(json!({"role": "user", "content": turn.results_as_text()}));
+            continue;
+        }
+        let mut said = vec![];
+        if !turn.text.trim().is_empty() {
+            said.push(json!({"type": "text", "text": without_thinking(&turn.text)}));
+        }
+        said.extend(turn.calls.iter().map(
+            |c| json!({"type": "tool_use", "id": c.id, "name": names.wire(&c.call.tool), "input": c.call.arguments}),
+        ));
+        let results = turn.calls.iter().map(|c| {
+            let content = c.result.to_string();
+            json!({"type": "tool_result", "tool_use_id": c.id, "content": content, "is_error": c.is_error})
+        });
+        messages.push(json!({"role": "assistant", "content": said}));
+        messages.push(json!({"role": "user", "content": results.collect::<Vec<_>>()}));
+    }
+    messages
 }
 
 /// Claude models after 4.6 answer HTTP 400 to a temperature. Names that are not Claude's belong to other servers, which

@@ -3,8 +3,11 @@
 //! Pure: knows neither the server nor the key, so nothing here can name them.
 
 use super::{names::WireNames, sse::Event};
-use serde_json::{Map, Value};
-use toolplan_engine::{select::Reply, tool::ToolCall};
+use serde_json::{Map, Value, json};
+use toolplan_engine::{
+    select::{Exchange, Reply},
+    tool::ToolCall,
+};
 
 /// Why no reply came of the bytes.
 #[derive(Debug, PartialEq, Eq)]
@@ -145,4 +148,22 @@ pub(super) fn object_schema(parameters: &Value) -> Value {
         map.insert("type".into(), "object".into());
     }
     schema
+}
+
+/// What the model said in an earlier turn. Thinking is not sent back: providers refuse it or charge for it.
+pub(super) fn without_thinking(text: &str) -> &str {
+    match text.rfind("</think>") {
+        Some(at) if text.starts_with("<think>") => &text[at + "</think>".len()..],
+        _ => text,
+    }
+}
+
+/// An earlier turn as text, calls included; never empty, which the protocols refuse.
+pub(super) fn said(turn: &Exchange) -> String {
+    let text = without_thinking(&turn.text).trim();
+    let calls = turn.calls.iter().map(|c| json!({"tool": c.call.tool, "parameters": c.call.arguments}).to_string());
+    match (turn.native, text) {
+        (false, text) if !text.is_empty() => text.into(),
+        (_, text) => [text.to_string()].into_iter().chain(calls).collect::<Vec<_>>().join("\n").trim().to_string(),
+    }
 }

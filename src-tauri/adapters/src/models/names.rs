@@ -54,6 +54,18 @@ impl WireNames {
         self.wire.iter().map(String::as_str).zip(tools)
     }
 
+    /// The wire name of a tool, of one that is offered no longer too: an earlier turn may have called it.
+    pub(super) fn wire<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
+        if is_safe(name) {
+            return Cow::Borrowed(name);
+        }
+        let offered = self.original.iter().find(|(_, original)| original.as_str() == name);
+        match offered {
+            Some((wire, _)) => Cow::Borrowed(wire),
+            None => Cow::Owned(format!("{}_{:08x}", stem(name), fnv1a(name))),
+        }
+    }
+
     /// The catalog's name for a name in a reply. A name that nobody offered comes back as it is: that is for the guard.
     pub(super) fn original<'a>(&'a self, wire: &'a str) -> &'a str {
         self.original.get(wire).map_or(wire, String::as_str)

@@ -7,7 +7,7 @@
 
 use super::{
     Provider, ProviderConfig,
-    draft::{Assembly, Draft, DraftCall, Fault, decimal, json, object_schema},
+    draft::{Assembly, Draft, DraftCall, Fault, decimal, json, object_schema, said, without_thinking},
     http::{Endpoint, secret_header},
     names::WireNames,
     sse::Event,
@@ -69,6 +69,7 @@ pub fn body(prompt: &Prompt, model: &str, max_tokens: u32) -> Value {
         messages.push(json!({"role": "system", "content": prompt.system}));
     }
     messages.push(json!({"role": "user", "content": prompt.user}));
+    messages.extend(turns(prompt));
     let mut body = json!({
         "model": model,
         "messages": messages,
@@ -97,6 +98,34 @@ pub fn body(prompt: &Prompt, model: &str, max_tokens: u32) -> Value {
         body["tools"] = tools.collect();
     }
     body
+}
+
+/// The turns since the query: calls as `tool_calls`, their results as messages of the role `tool`.
+fn turns(prompt: &Prompt) -> Vec<Value> {
+    let names = WireNames::new(&prompt.tools);
+    let mut messages = vec![];
+    for turn in &prompt.turns {
+        // The API takes calls only beside tools.
+        if !turn.native || prompt.tools.is_empty() {
+            messages.push(json!({"role": "assistant", "content": said(turn)}));
+            messages.push(json!({"role": "user", "content": turn.results_as_text()}));
+            continue;
+        }
+        let calls = turn.calls.iter().map(|c| {
+            let arguments = Value::from(c.call.arguments.clone()).to_string();
+            let function = json!({"name": names.wire(&c.call.tool), "arguments": arguments});
+            json!({"id": c.id, "type": "function", "function": function})
+        });
+        messages.push(json!({
+            "role": "assistant",
+            "content": without_thinking(&turn.text),
+            "tool_calls": calls.collect::<Vec<_>>(),
+        }));
+        messages.extend(
+            turn.calls.iter().map(|c| json!({"role": "tool", "tool_call_id": c.id, "content": c.result.to_string()})),
+        );
+    }
+    messages
 }
 
 /// Whether OpenAI encodes the text of this model as o200k.

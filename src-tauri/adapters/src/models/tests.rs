@@ -146,6 +146,7 @@ fn sample() -> Prompt {
         user: "Query: where is Köln?\nQuery type: SimpleLookup\n".into(),
         tools: vec![tool("vector_search"), tool("fs.read/文件")],
         temperature: 0.3,
+        turns: vec![],
     }
 }
 

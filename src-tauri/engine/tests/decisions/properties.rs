@@ -378,7 +378,7 @@ proptest! {
     fn nothing_destructive_before_an_intent(case in any_case()) {
         let desk = &case.desk;
         let open = desk.request.state == ExecutionState::Action && desk.request.intent == "REQ-1";
-        prop_assert_eq!(effective_state(&desk.request) == ExecutionState::Action, open);
+        prop_assert_eq!(effective_state(&desk.settings, &desk.request) == ExecutionState::Action, open);
         if open {
             return Ok(());
         }

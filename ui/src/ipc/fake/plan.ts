@@ -191,6 +191,8 @@ export function makePlanning(
     tokens: tokensOf(tools, request, settings),
     funnel: funnelOf(trails),
     trails,
+    turns: [],
+    savings: { encoding: "o200k_base", exact: false, full_tools: 0, full: 0, rows: [], gross: 0, overhead: 0, net: 0 },
   };
 }
 
