@@ -16,10 +16,12 @@ macro_rules! pattern {
     };
 }
 
+pub mod capability;
 pub mod classify;
 pub mod decompose;
 pub mod discovery;
 pub mod guard;
+pub mod lint;
 pub mod plan;
 pub mod planning;
 pub mod ports;

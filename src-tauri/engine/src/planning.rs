@@ -3,7 +3,13 @@
 //! The model's reply, where there is one, comes in as data; nothing here waits for anything.
 
 use crate::{
-    Problem, decompose,
+    Problem,
+    capability::{
+        self,
+        guidance::{Guidance, GuidanceReport},
+        matchers::{self, CapabilitySuggestion},
+    },
+    decompose,
     discovery::Index,
     guard::{Guard, GuardReport},
     plan::{ExecutionMode, Finding, PlanSpec, Shape, StepSpec},
@@ -40,6 +46,12 @@ pub struct Planning {
     /// One trail per tool of the catalog up to [`MAX_TRAILS`] tools; beyond that only the tools that were proposed,
     /// ranked or added. The trail of any other tool is computed when asked for.
     pub trails: Vec<Trail>,
+    /// The guidance lines of the prompt, with whose they are and what they cost (K-10).
+    #[serde(default)]
+    pub guidance: GuidanceReport,
+    /// Capabilities that the query's words call for; empty unless the setting is on (K-11).
+    #[serde(default)]
+    pub suggestions: Vec<CapabilitySuggestion>,
 }
 
 /// How many trails a [`Planning`] carries.
@@ -148,7 +160,9 @@ pub fn decomposition(request: &Request) -> Decomposition {
 pub fn prompt(catalog: &Catalog, settings: &Settings, request: &Request) -> Result<Prompt, Problem> {
     let viewer = validate(settings, request)?;
     let tools = visibility::in_prompt(catalog, &viewer);
-    Ok(select::prompt::build(request, &decomposition(request), &tools, settings.planner.temperature))
+    let view = capability::view(&settings.capabilities, catalog);
+    let guidance = Guidance::of(&view, tools.iter().copied()).section();
+    Ok(select::prompt::build(request, &decomposition(request), &tools, &guidance, settings.planner.temperature))
 }
 
 /// Plans the request (P-01).
@@ -177,6 +191,7 @@ pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
     let shape = spec.shape();
     let findings = spec.clone().check(|call| guard.admit(call)).err().unwrap_or_default();
     let (trails, funnel) = trails(inputs, &viewer, &candidates, &report, &spec, &planner);
+    let (guidance, suggestions) = guidance(inputs, &viewer);
     Ok(Planning {
         request: request.clone(),
         revision: catalog.revision(),
@@ -190,6 +205,8 @@ pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
         tokens: token_report(inputs, &viewer),
         funnel,
         trails,
+        guidance,
+        suggestions,
     })
 }
 
@@ -444,6 +461,21 @@ fn trails(
         })
         .collect();
     (kept, funnel)
+}
+
+/// What the tools of the prompt say about their use, and what the query's words suggest. Both only describe.
+fn guidance(inputs: &Inputs, viewer: &Viewer) -> (GuidanceReport, Vec<CapabilitySuggestion>) {
+    let settings = &inputs.settings.capabilities;
+    let view = capability::view(settings, inputs.catalog);
+    let speaks = |e: &&Entry| !e.spec.guidance.is_empty() || view.callable.binary_search(&e.spec.name).is_ok();
+    let prompt = inputs.catalog.iter().filter(speaks).filter(|e| viewer.in_prompt(&e.spec));
+    let guidance = Guidance::of(&view, prompt).report(inputs.catalog, inputs.counter, |spec| viewer.in_prompt(spec));
+    let sees = |tool: &str| inputs.catalog.spec(tool).is_some_and(|spec| viewer.sees(spec));
+    let suggestions = match settings.suggest {
+        true => matchers::suggest(settings, &view, &inputs.request.query, sees),
+        false => vec![],
+    };
+    (guidance, suggestions)
 }
 
 fn token_report(inputs: &Inputs, viewer: &Viewer) -> TokenReport {

@@ -3,7 +3,8 @@
 //! Every verdict that a setting decides names it by its path here (`policy.denied`, `guard.noise_prefixes`).
 
 use crate::tool::RetryPolicy;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 
 /// Everything a workspace can set. Missing parts take the defaults of the sources.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,6 +28,7 @@ pub struct Settings {
     pub planner: PlannerSettings,
     pub run: RunSettings,
     pub network: NetworkSettings,
+    pub capabilities: CapabilitySettings,
 }
 
 impl Default for Settings {
@@ -45,6 +47,7 @@ impl Default for Settings {
             planner: PlannerSettings::default(),
             run: RunSettings::default(),
             network: NetworkSettings::default(),
+            capabilities: CapabilitySettings::default(),
         }
     }
 }
@@ -170,11 +173,13 @@ pub struct PlannerSettings {
     pub temperature: f32,
     /// Encoding that counts tokens, such as `o200k_base`.
     pub encoding: String,
+    /// Tokens that the model takes in at once; a tool's cost is shown as a share of it.
+    pub context_window: u32,
 }
 
 impl Default for PlannerSettings {
     fn default() -> Self {
-        Self { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base".into() }
+        Self { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base".into(), context_window: 200_000 }
     }
 }
 
@@ -213,4 +218,60 @@ impl Default for NetworkSettings {
     fn default() -> Self {
         Self { jira_url: String::new(), confluence_url: String::new(), allow_private: false, max_bytes: 2_000_000 }
     }
+}
+
+/// Which extensions are enabled and what their ids mean (source 002).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct CapabilitySettings {
+    /// Ids of extensions: names of the core catalog, aliases, namespaces or tools. Empty, or null in a file: none, and
+    /// the planning view is empty (K-06).
+    #[serde(deserialize_with = "lenient")]
+    #[cfg_attr(feature = "specta", specta(type = Vec<String>))]
+    pub enabled_extensions: Vec<String>,
+    /// The bundled entries, aliases, implications and matchers.
+    pub use_core_catalog: bool,
+    /// More groups of ids that mean one extension; the first of a group is its canonical id.
+    pub aliases: Vec<Vec<String>>,
+    /// What an extension brings along, one way.
+    pub implications: BTreeMap<String, Vec<String>>,
+    /// Suggest capabilities for a query by patterns (K-11).
+    pub suggest: bool,
+    /// More patterns beside the core's.
+    pub matchers: Vec<RequestMatcher>,
+}
+
+impl Default for CapabilitySettings {
+    fn default() -> Self {
+        Self {
+            enabled_extensions: vec![],
+            use_core_catalog: true,
+            aliases: vec![],
+            implications: BTreeMap::new(),
+            suggest: false,
+            matchers: vec![],
+        }
+    }
+}
+
+/// Phrases in a query that call for a capability (K-11).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct RequestMatcher {
+    pub capability: String,
+    pub patterns: Vec<String>,
+    /// Only for queries that hold a URL.
+    pub require_literal_url: bool,
+    /// Only for queries without one.
+    pub forbid_literal_url: bool,
+    /// Capabilities that usually go along: who searches the web reads what was found.
+    pub along: Vec<String>,
+}
+
+/// A list of texts as people write it: null is empty, blanks and what is no text fall away (K-07).
+fn lenient<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let value = serde_json::Value::deserialize(deserializer)?;
+    Ok(crate::capability::strings(&value).0)
 }

@@ -13,6 +13,7 @@ mod home;
 mod plans;
 mod runs;
 mod sample;
+mod table;
 pub mod views;
 
 pub use doctor::Check;

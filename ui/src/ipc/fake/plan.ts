@@ -191,6 +191,8 @@ export function makePlanning(
     tokens: tokensOf(tools, request, settings),
     funnel: funnelOf(trails),
     trails,
+    guidance: { lines: [], total_lines: 0, tokens: 0 },
+    suggestions: [],
   };
 }
 
