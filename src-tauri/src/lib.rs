@@ -44,6 +44,19 @@ pub fn ipc() -> Builder<tauri::Wry> {
             commands::visibility::import_policy,
             commands::visibility::token_savings,
             commands::visibility::conversation_savings,
+            commands::capability::planning_view,
+            commands::capability::lints,
+            commands::capability::apply_lint_fix,
+            commands::catalog_table::catalog_query,
+            commands::catalog_table::bulk_preview,
+            commands::catalog_table::bulk_edit,
+            commands::catalog_table::undo,
+            commands::catalog_table::redo,
+            commands::catalog_table::catalog_history,
+            commands::catalog_table::tool_diff,
+            commands::catalog_table::catalog_diff,
+            commands::catalog_table::revert_catalog,
+            commands::catalog_table::suggest_classification,
         ])
         .events(collect_events![RunAdvanced])
         // Every whole number that crosses fits in 53 bits: counts, and milliseconds since 1970.

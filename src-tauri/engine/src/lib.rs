@@ -16,11 +16,13 @@ macro_rules! pattern {
     };
 }
 
+pub mod capability;
 pub mod classify;
 pub mod decompose;
 pub mod discovery;
 pub mod guard;
 pub mod intent;
+pub mod lint;
 pub mod plan;
 pub mod planning;
 pub mod ports;

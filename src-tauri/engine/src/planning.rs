@@ -3,7 +3,13 @@
 //! The model's reply, where there is one, comes in as data; nothing here waits for anything.
 
 use crate::{
-    Problem, decompose,
+    Problem,
+    capability::{
+        self,
+        guidance::{Guidance, GuidanceReport},
+        matchers::{self, CapabilitySuggestion},
+    },
+    decompose,
     discovery::Index,
     guard::{Guard, GuardReport},
     plan::{ExecutionMode, Finding, PlanSpec, Shape, StepSpec},
@@ -13,7 +19,7 @@ use crate::{
     select::{self, Prompt, Proposal, Reply, ReplyPath, offline, reply},
     settings::Settings,
     tokens::{StateTokens, TOP_TOOLS, TokenReport, ToolTokens},
-    tool::{Catalog, Revision, ToolCall, ToolSpec},
+    tool::{Catalog, Entry, Revision, ToolCall, ToolSpec},
     turns::{TurnRecord, is_planning_tool},
     verdict::{Gate, Outcome, Trail, Verdict},
     visibility::{self, Sight, Viewer},
@@ -51,6 +57,12 @@ pub struct Planning {
     /// What hiding tools saved over these turns.
     #[serde(default)]
     pub savings: Savings,
+    /// The guidance lines of the prompt, with whose they are and what they cost (K-10).
+    #[serde(default)]
+    pub guidance: GuidanceReport,
+    /// Capabilities that the query's words call for; empty unless the setting is on (K-11).
+    #[serde(default)]
+    pub suggestions: Vec<CapabilitySuggestion>,
 }
 
 /// How many trails a [`Planning`] carries.
@@ -158,10 +170,22 @@ pub fn decomposition(request: &Request) -> Decomposition {
 /// The prompt that a model would get for this request: the visible tools and nothing of the hidden ones (V-09).
 pub fn prompt(catalog: &Catalog, settings: &Settings, request: &Request) -> Result<Prompt, Problem> {
     let viewer = validate(settings, request)?;
-    let tools = visibility::in_prompt(catalog, &viewer);
-    let mut prompt = select::prompt::build(request, &decomposition(request), &tools, settings.planner.temperature);
-    prompt.system.push_str(&select::prompt::about_tools(settings, request, &tools));
-    Ok(prompt)
+    Ok(prompt_for(catalog, settings, request, &decomposition(request), &visibility::in_prompt(catalog, &viewer)))
+}
+
+/// The prompt that offers these tools, whose guidance and conditions are told.
+pub(crate) fn prompt_for(
+    catalog: &Catalog,
+    settings: &Settings,
+    request: &Request,
+    decomposition: &Decomposition,
+    tools: &[&Entry],
+) -> Prompt {
+    let view = capability::view(&settings.capabilities, catalog);
+    let guidance = Guidance::of(&view, tools.iter().copied()).section();
+    let mut prompt = select::prompt::build(request, decomposition, tools, &guidance, settings.planner.temperature);
+    prompt.system.push_str(&select::prompt::about_tools(settings, request, tools));
+    prompt
 }
 
 /// Plans the request (P-01).
@@ -191,6 +215,7 @@ pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
     let shape = spec.shape();
     let findings = spec.clone().check(|call| guard.admit(call)).err().unwrap_or_default();
     let (trails, funnel) = trails(inputs, (&viewer, &sights), &candidates, &report, &spec, &planner);
+    let (guidance, suggestions) = guidance(inputs, &viewer);
     Ok(Planning {
         request: request.clone(),
         revision: catalog.revision(),
@@ -206,6 +231,8 @@ pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
         trails,
         turns: vec![],
         savings: Savings::default(),
+        guidance,
+        suggestions,
     })
 }
 
@@ -466,6 +493,21 @@ fn trails(
         })
         .collect();
     (kept, funnel)
+}
+
+/// What the tools of the prompt say about their use, and what the query's words suggest. Both only describe.
+fn guidance(inputs: &Inputs, viewer: &Viewer) -> (GuidanceReport, Vec<CapabilitySuggestion>) {
+    let settings = &inputs.settings.capabilities;
+    let view = capability::view(settings, inputs.catalog);
+    let speaks = |e: &&Entry| !e.spec.guidance.is_empty() || view.callable.binary_search(&e.spec.name).is_ok();
+    let prompt = inputs.catalog.iter().filter(speaks).filter(|e| viewer.in_prompt(&e.spec));
+    let guidance = Guidance::of(&view, prompt).report(inputs.catalog, inputs.counter, |spec| viewer.in_prompt(spec));
+    let sees = |tool: &str| inputs.catalog.spec(tool).is_some_and(|spec| viewer.sees(spec));
+    let suggestions = match settings.suggest {
+        true => matchers::suggest(settings, &view, &inputs.request.query, sees),
+        false => vec![],
+    };
+    (guidance, suggestions)
 }
 
 fn token_report(inputs: &Inputs, viewer: &Viewer, sights: &[Sight]) -> TokenReport {

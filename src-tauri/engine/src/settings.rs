@@ -3,8 +3,8 @@
 //! Every verdict that a setting decides names it by its path here (`policy.denied`, `guard.noise_prefixes`).
 
 use crate::{Problem, tool::RetryPolicy};
-use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::{BTreeMap, HashSet};
 
 /// Everything a workspace can set. Missing parts take the defaults of the sources.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,6 +30,7 @@ pub struct Settings {
     pub network: NetworkSettings,
     pub session: SessionSettings,
     pub savings: SavingsSettings,
+    pub capabilities: CapabilitySettings,
 }
 
 impl Default for Settings {
@@ -50,6 +51,7 @@ impl Default for Settings {
             network: NetworkSettings::default(),
             session: SessionSettings::default(),
             savings: SavingsSettings::default(),
+            capabilities: CapabilitySettings::default(),
         }
     }
 }
@@ -283,11 +285,19 @@ pub struct PlannerSettings {
     pub encoding: String,
     /// How often a model is asked for one planning while it only selects an intent or searches for tools; at least 1.
     pub max_turns: u32,
+    /// Tokens that the model takes in at once; a tool's cost is shown as a share of it.
+    pub context_window: u32,
 }
 
 impl Default for PlannerSettings {
     fn default() -> Self {
-        Self { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base".into(), max_turns: 4 }
+        Self {
+            timeout_ms: 2000,
+            temperature: 0.3,
+            encoding: "o200k_base".into(),
+            max_turns: 4,
+            context_window: 200_000,
+        }
     }
 }
 
@@ -326,4 +336,60 @@ impl Default for NetworkSettings {
     fn default() -> Self {
         Self { jira_url: String::new(), confluence_url: String::new(), allow_private: false, max_bytes: 2_000_000 }
     }
+}
+
+/// Which extensions are enabled and what their ids mean (source 002).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct CapabilitySettings {
+    /// Ids of extensions: names of the core catalog, aliases, namespaces or tools. Empty, or null in a file: none, and
+    /// the planning view is empty (K-06).
+    #[serde(deserialize_with = "lenient")]
+    #[cfg_attr(feature = "specta", specta(type = Vec<String>))]
+    pub enabled_extensions: Vec<String>,
+    /// The bundled entries, aliases, implications and matchers.
+    pub use_core_catalog: bool,
+    /// More groups of ids that mean one extension; the first of a group is its canonical id.
+    pub aliases: Vec<Vec<String>>,
+    /// What an extension brings along, one way.
+    pub implications: BTreeMap<String, Vec<String>>,
+    /// Suggest capabilities for a query by patterns (K-11).
+    pub suggest: bool,
+    /// More patterns beside the core's.
+    pub matchers: Vec<RequestMatcher>,
+}
+
+impl Default for CapabilitySettings {
+    fn default() -> Self {
+        Self {
+            enabled_extensions: vec![],
+            use_core_catalog: true,
+            aliases: vec![],
+            implications: BTreeMap::new(),
+            suggest: false,
+            matchers: vec![],
+        }
+    }
+}
+
+/// Phrases in a query that call for a capability (K-11).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct RequestMatcher {
+    pub capability: String,
+    pub patterns: Vec<String>,
+    /// Only for queries that hold a URL.
+    pub require_literal_url: bool,
+    /// Only for queries without one.
+    pub forbid_literal_url: bool,
+    /// Capabilities that usually go along: who searches the web reads what was found.
+    pub along: Vec<String>,
+}
+
+/// A list of texts as people write it: null is empty, blanks and what is no text fall away (K-07).
+fn lenient<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let value = serde_json::Value::deserialize(deserializer)?;
+    Ok(crate::capability::strings(&value).0)
 }

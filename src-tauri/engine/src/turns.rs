@@ -133,8 +133,7 @@ impl<'a> Dialogue<'a> {
         let mut tools = visibility::in_prompt(self.catalog, &viewer);
         // At the end, so that the beginning of the prompt stays what the provider has in its cache.
         tools.extend(self.loaded(&viewer));
-        let mut prompt = prompt::build(&self.request, &self.decomposition, &tools, self.settings.planner.temperature);
-        prompt.system.push_str(&prompt::about_tools(self.settings, &self.request, &tools));
+        let mut prompt = planning::prompt_for(self.catalog, self.settings, &self.request, &self.decomposition, &tools);
         prompt.turns.clone_from(&self.exchanges);
         Ok(prompt)
     }

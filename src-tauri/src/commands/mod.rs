@@ -2,7 +2,9 @@
 //!
 //! Every command must also be named in `src-tauri/permissions/app.toml`: the window is refused all others.
 
+pub mod capability;
 pub mod catalog;
+pub mod catalog_table;
 pub mod plan;
 pub mod run;
 pub mod session;

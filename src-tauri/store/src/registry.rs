@@ -3,6 +3,10 @@
 //! A tool is never overwritten: each edit adds a row with the next revision, and the catalog at a revision is the
 //! latest row of each tool up to it. Whether a tool is a good one is not judged here.
 
+pub(crate) mod revisions;
+
+pub use revisions::{Differences, RevisionInfo, Stacks};
+
 use crate::{
     Store,
     failure::{Failure, json_column},

@@ -203,5 +203,6 @@ fn tool_stats(s: Stats) -> ToolStats {
         p95_ms: s.p95_ms as f64,
         failure_rate: s.failure_rate,
         average_confidence: s.average_confidence,
+        cache_hits: None,
     }
 }

@@ -15,6 +15,7 @@ pub mod policy;
 mod runs;
 mod sample;
 pub mod sessions;
+mod table;
 pub mod views;
 pub mod visibility;
 

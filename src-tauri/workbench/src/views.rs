@@ -1,5 +1,7 @@
 //! What the window and the CLI receive. Shapes only: everything in them was decided elsewhere.
 
+pub mod catalog;
+
 use serde::{Deserialize, Serialize};
 use toolplan_engine::{
     Problem,
@@ -225,6 +227,8 @@ pub struct ToolStats {
     pub failure_rate: f64,
     /// 0..1, over the calls that reported one.
     pub average_confidence: Option<f64>,
+    /// Calls that the result cache answered; null where nobody counts them.
+    pub cache_hits: Option<u32>,
 }
 
 /// A row of the list of runs.

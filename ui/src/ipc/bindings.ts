@@ -43,6 +43,31 @@ export const commands = {
 	tokenSavings: (plan: number) => typedError<Savings, Problem>(__TAURI_INVOKE("token_savings", { plan })),
 	/**  What hiding tools saved in a conversation recorded elsewhere. */
 	conversationSavings: (conversation: Conversation) => typedError<Savings, Problem>(__TAURI_INVOKE("conversation_savings", { conversation })),
+	/**  The planning view of the extensions, or of those that the settings enable. */
+	planningView: (extensions: string[] | null) => typedError<PlanningView, Problem>(__TAURI_INVOKE("planning_view", { extensions })),
+	lints: (query: LintQuery) => typedError<LintPage, Problem>(__TAURI_INVOKE("lints", { query })),
+	/**  Applies the fixes of the lints that the query finds, all pages of them. */
+	applyLintFix: (query: LintQuery) => typedError<FixesApplied, Problem>(__TAURI_INVOKE("apply_lint_fix", { query })),
+	/**  A page of the catalog with counts for its filters. */
+	catalogQuery: (query: CatalogQuery) => typedError<CatalogPage, Problem>(__TAURI_INVOKE("catalog_query", { query })),
+	/**  What the edit would change, also in the planning `plan`. */
+	bulkPreview: (selection: Selection, patch: ToolPatch, plan: number | null) => typedError<BulkPreview, Problem>(__TAURI_INVOKE("bulk_preview", { selection, patch, plan })),
+	/**  The same edit for many tools, as one revision. */
+	bulkEdit: (selection: Selection, patch: ToolPatch) => typedError<BulkDone, Problem>(__TAURI_INVOKE("bulk_edit", { selection, patch })),
+	/**  Takes the last edit of the catalog back, as a new revision. */
+	undo: () => typedError<Undone, Problem>(__TAURI_INVOKE("undo")),
+	/**  Makes the edit again that was taken back last. */
+	redo: () => typedError<Undone, Problem>(__TAURI_INVOKE("redo")),
+	/**  Revisions of the catalog, newest first. */
+	catalogHistory: (offset: number, limit: number) => typedError<CatalogHistory, Problem>(__TAURI_INVOKE("catalog_history", { offset, limit })),
+	/**  How a tool differs between two revisions; without `to`, from then to now. */
+	toolDiff: (name: string, from: number, to: number | null) => typedError<ToolDiff, Problem>(__TAURI_INVOKE("tool_diff", { name, from, to })),
+	/**  How the catalog differs between two revisions; without `to`, from then to now. */
+	catalogDiff: (from: number, to: number | null, offset: number, limit: number) => typedError<CatalogDiff, Problem>(__TAURI_INVOKE("catalog_diff", { from, to, offset, limit })),
+	/**  Makes the whole catalog what it was at `revision`, as a new revision. */
+	revertCatalog: (revision: number) => typedError<number, Problem>(__TAURI_INVOKE("revert_catalog", { revision })),
+	/**  What the unclassified tools of the selection seem to be. */
+	suggestClassification: (selection: Selection) => typedError<ClassificationSuggestion[], Problem>(__TAURI_INVOKE("suggest_classification", { selection })),
 };
 
 /** Events */
@@ -53,6 +78,14 @@ export const events = {
 /* Types */
 /**  Who did it. */
 export type Actor = "person" | "model";
+/**  When a tool was last changed. */
+export type Age = 
+/**  By the newest revision. */
+"newest" | 
+/**  Within a day. */
+"day" | 
+/**  Within a week. */
+"week" | "older";
 
 /**  Everything the window needs before the first query. */
 export type AppInfo = {
@@ -100,12 +133,181 @@ export type Binding =
 /**  A fixed answer, for demonstrations and experiments; never presented as a real result. */
 { kind: "mock"; result: Value; delay_ms?: number };
 
+/**  What a bulk edit did. When nothing changed, the revision is the one that was. */
+export type BulkDone = {
+	revision: number,
+	changed: number,
+	label: string,
+	undo: UndoState,
+	problems: Problem[],
+};
+
+/**  What a bulk edit would do. */
+export type BulkPreview = {
+	/**  Tools that are selected. */
+	selected: number,
+	/**  Tools that would change. */
+	changed: number,
+	/**  The first of those, at most 50. */
+	examples: ToolDiff[],
+	/**  What would differ in the open planning. */
+	changes: Change[],
+	problems: Problem[],
+};
+
+/**  How an id came into the expanded set. */
+export type Came = 
+/**  Enabled under this very name. */
+"enabled" | 
+/**  Another name of an enabled extension, or of the same family. */
+"alias" | 
+/**  An enabled extension implies it. */
+"implied";
+
 /**  A tool that ranks for the query. */
 export type Candidate = {
 	tool: string,
 	/**  0..1, relative to the best. */
 	score: number | null,
 	matched: string[],
+};
+
+/**  Which extensions are enabled and what their ids mean (source 002). */
+export type CapabilitySettings = {
+	/**
+	 *  Ids of extensions: names of the core catalog, aliases, namespaces or tools. Empty, or null in a file: none, and
+	 *  the planning view is empty (K-06).
+	 */
+	enabled_extensions?: string[],
+	/**  The bundled entries, aliases, implications and matchers. */
+	use_core_catalog?: boolean,
+	/**  More groups of ids that mean one extension; the first of a group is its canonical id. */
+	aliases?: string[][],
+	/**  What an extension brings along, one way. */
+	implications?: { [key in string]: string[] },
+	/**  Suggest capabilities for a query by patterns (K-11). */
+	suggest?: boolean,
+	/**  More patterns beside the core's. */
+	matchers?: RequestMatcher[],
+};
+
+/**  A capability that the words of a query call for. */
+export type CapabilitySuggestion = {
+	capability: string,
+	/**  Tools with the capability that the model sees, in the order of the planning view. */
+	tools: string[],
+	/**  What matched; empty for a capability that goes along with another. */
+	matches: PatternMatch[],
+	/**  The capability that this one goes along with. */
+	along_with: string | null,
+};
+
+/**  A capability with the tools that have it, in the order of the entries. */
+export type CapabilityTools = {
+	capability: string,
+	tools: string[],
+};
+
+/**  How the catalog differs between two revisions. */
+export type CatalogDiff = {
+	from: number,
+	to: number,
+	added: number,
+	removed: number,
+	changed: number,
+	/**  By name; the page that was asked for. */
+	tools: ToolDiff[],
+};
+
+/**
+ *  Which tools count. Of one list any value will do, but for tags, which a tool must all have; empty lists let all
+ *  through.
+ */
+export type CatalogFilter = {
+	/**  Words of name, title, description or tags, in any letter case; beside them, what the search index finds. */
+	text?: string,
+	namespaces?: string[],
+	groups?: string[],
+	categories?: Category[],
+	classifications?: Classification[],
+	loadings?: Loading[],
+	side_effects?: SideEffects[],
+	tags?: string[],
+	/**  Where the tool's way ended. */
+	gates?: Gate[],
+	visible?: boolean | null,
+	/**  Codes of lints. */
+	lints?: string[],
+	ages?: Age[],
+};
+
+/**  The revisions of the catalog, newest first. */
+export type CatalogHistory = {
+	revisions: CatalogRevision[],
+	total: number,
+	undo: UndoState,
+};
+
+/**  A row of the table. */
+export type CatalogItem = {
+	row: CatalogRow,
+	description: string,
+	capabilities: string[],
+	cost: TokenCost,
+	/**  The definition's part of the context window, 0..1. */
+	share: number | null,
+	lints: LintMark[],
+	/**  For an unclassified tool: what it seems to be. Nothing happens until somebody accepts it (V-06). */
+	suggestion: Suggestion | null,
+	stats: ToolStats | null,
+	/**  The revision that changed it last. */
+	changed_revision: number,
+	/**  Milliseconds since 1970-01-01 UTC. */
+	changed_ms: number,
+};
+
+/**  A page of the catalog table. */
+export type CatalogPage = {
+	revision: number,
+	/**  Tools of the catalog. */
+	all: number,
+	/**  Tools that the filter lets through. */
+	total: number,
+	offset: number,
+	rows: CatalogItem[],
+	facets: Facet[],
+	context_window: number,
+	undo: UndoState,
+	took_ms: number | null,
+};
+
+/**  What the catalog table asks for. */
+export type CatalogQuery = {
+	request?: Request,
+	/**  The open planning: where each tool's way ended there. */
+	plan?: number | null,
+	filter?: CatalogFilter,
+	sort?: CatalogSort,
+	descending?: boolean,
+	offset?: number,
+	/**  At most 500; 0 asks for the counts alone. */
+	limit?: number,
+};
+
+export type CatalogRevision = {
+	revision: number,
+	/**  Milliseconds since 1970-01-01 UTC. */
+	at_ms: number,
+	author: string,
+	label: string,
+	/**  Tools that it changed. */
+	tools: number,
+	/**  The first of those, at most 5. */
+	examples: string[],
+	/**  The revision that this one took back. */
+	undoes: number | null,
+	/**  The revision that this one made again. */
+	redoes: number | null,
 };
 
 /**  One row of the catalog table for a request. */
@@ -129,6 +331,10 @@ export type CatalogRow = {
 	/**  False: it can be planned, not run. */
 	runnable: boolean,
 };
+
+export type CatalogSort = 
+/**  Best match first where there is a text, else the order of registration. */
+"relevance" | "registration" | "name" | "namespace" | "group" | "category" | "classification" | "loading" | "side_effects" | "gate" | "tokens" | "changed" | "calls" | "failure_rate" | "duration" | "lints";
 
 /**  What a tool is for (source 001, `ToolInfo.category`). */
 export type Category = "search" | "validation" | "synthesis" | "external";
@@ -174,6 +380,10 @@ export type ConversationTurn = {
 	calls?: SearchCall[],
 	/**  Whether the prompt was sent only for them; unset means: yes, where there are calls and another turn follows. */
 	extra?: boolean | null,
+/**  What an unclassified tool seems to be. */
+export type ClassificationSuggestion = {
+	tool: string,
+	suggestion: Suggestion,
 };
 
 /**  A query taken apart (P-02). At most [`crate::decompose::MAX_SUB_QUERIES`] parts. */
@@ -187,6 +397,8 @@ export type Decomposition = {
 	reasoning?: string,
 };
 
+export type DiffKind = "added" | "removed" | "changed" | "same";
+
 /**  Deferred loading and search (source 003). */
 export type DiscoverySettings = {
 	/**  While off, deferred tools are shown like all others. */
@@ -199,6 +411,15 @@ export type EdgeKind =
 "data" | 
 /**  Order only. */
 "order";
+
+/**  Who describes a tool. */
+export type EntrySource = 
+/**  The bundled core catalog. */
+"core" | 
+/**  The tool's own metadata. */
+"tool" | 
+/**  The core catalog where the tool itself says nothing. */
+"both";
 
 export type ErrorClass = 
 /**  The arguments are wrong. */
@@ -243,6 +464,33 @@ export type ExecutionState =
 /**  Also what an unknown or missing state counts as: the most restrictive (V-06). */
 "REQUEST" | "REASONING" | "ACTION";
 
+/**  An id of the expanded set. */
+export type ExpandedId = {
+	id: string,
+	came: Came,
+	/**  The enabled id that it came from, as it was given. */
+	from: string,
+};
+
+/**  The values of one property with how many tools have each, were only this property's own filter lifted. */
+export type Facet = {
+	name: FacetName,
+	/**  Most frequent first; at most 200. */
+	values: FacetValue[],
+	/**  How many values there are. */
+	distinct: number,
+};
+
+/**  The properties that the table is filtered by, named like the fields of [`CatalogFilter`]. */
+export type FacetName = "namespaces" | "groups" | "categories" | "classifications" | "loadings" | "side_effects" | "tags" | "gates" | "visible" | "lints" | "ages";
+
+export type FacetValue = {
+	/**  As the filter takes it. */
+	value: string,
+	count: number,
+	selected: boolean,
+};
+
 /**  What to call instead when a step fails (source 001, `IToolStep.fallback`). */
 export type Fallback = {
 	tool: string,
@@ -270,6 +518,27 @@ export type Finding = {
 	step: string,
 	message: string,
 	hint: string,
+};
+
+/**  A way to make a lint go away. */
+export type Fix = {
+	/**  What it does: "Remove `limit` from the required arguments". */
+	title: string,
+	target: FixTarget,
+	/**  JSON merge patch: objects merge, null removes, everything else replaces. */
+	patch: Value,
+};
+
+export type FixTarget = { kind: "tool"; name: string } | { kind: "settings" };
+
+/**  What applying fixes did. */
+export type FixesApplied = {
+	revision: number,
+	/**  Tools that changed. */
+	tools: number,
+	settings_changed: boolean,
+	/**  Fixes that could not be applied, with the reason. */
+	problems: Problem[],
 };
 
 /**  How many tools were left after a gate, and which were lost there (D-10). */
@@ -367,6 +636,38 @@ export type GuardedCall = {
 	after: number[],
 };
 
+/**  A line of guidance in the prompt. */
+export type GuidanceLine = {
+	line: string,
+	/**  The tools that say it; the first brought it in. */
+	tools: string[],
+	/**  Its number among the lines of the first tool, from 1. */
+	index: number,
+	source: GuidanceSource,
+	tokens: number,
+	/**  The number in the prompt, from 1, of an earlier line that says nearly the same. */
+	repeats: number | null,
+	/**  The numbers in the prompt, from 1, of earlier lines that say the opposite. */
+	contradicts: number[],
+	/**  Tools of the catalog that it names and the prompt does not hold. */
+	names_hidden: string[],
+	/**  What it names as a tool and the catalog does not hold. */
+	names_absent: string[],
+};
+
+/**  All guidance of one prompt. */
+export type GuidanceReport = {
+	/**  In the order of the prompt; at most [`MAX_LINES`]. */
+	lines: GuidanceLine[],
+	/**  How many lines the prompt holds. */
+	total_lines: number,
+	/**  What all of them cost. */
+	tokens: number,
+};
+
+/**  Where a line comes from. */
+export type GuidanceSource = "tool" | "core";
+
 /**  Something that a session can commit to before destructive tools are shown (source 004). */
 export type Intent = {
 	id?: string,
@@ -389,6 +690,57 @@ export type IntentStatus = "open" | "active" | "completed" | "abandoned" |
 export type IntentView = {
 	intent: Intent,
 	why_not: Problem | null,
+};
+
+/**  One finding. */
+export type Lint = {
+	/**  Stable and dotted: `schema.required_unknown`. */
+	code: string,
+	severity: Severity,
+	/**  A sentence for a person. */
+	message: string,
+	/**  The tools that it is about, the one to look at first; at most [`MAX_TOOLS`]. Empty for the settings. */
+	tools: string[],
+	/**  The field of the tool, or the path in the settings. */
+	field: string,
+	fix: Fix | null,
+};
+
+export type LintCount = {
+	code: string,
+	severity: Severity,
+	count: number,
+	/**  How many of them have a fix. */
+	fixable: number,
+};
+
+export type LintMark = {
+	code: string,
+	severity: Severity,
+};
+
+/**  Lints, worst first, with how many there are of each kind. */
+export type LintPage = {
+	revision: number,
+	/**  Lints that the query lets through. */
+	total: number,
+	errors: number,
+	warnings: number,
+	infos: number,
+	/**  Over all lints, worst and most frequent first. */
+	codes: LintCount[],
+	lints: Lint[],
+	took_ms: number | null,
+};
+
+/**  Which lints are asked for. Empty lists let all through. */
+export type LintQuery = {
+	codes?: string[],
+	severities?: Severity[],
+	tools?: string[],
+	offset?: number,
+	/**  At most 1,000; 0 asks for the counts alone. */
+	limit?: number,
 };
 
 /**  Whether the tool's schema stands in the prompt from the start (source 003). */
@@ -522,6 +874,22 @@ export type Outcome = "kept" |
 /**  Shown and left alone. */
 "not_chosen";
 
+/**  A tool that is not known to be safe and that came along with another id. */
+export type Overreach = {
+	/**  The enabled id. */
+	enabled: string,
+	tool: string,
+	came: Came,
+};
+
+/**  A pattern and where it matched. */
+export type PatternMatch = {
+	pattern: string,
+	span: Span,
+	/**  The words of the query. */
+	text: string,
+};
+
 /**  A plan as data: stored, shown, edited (P-01). */
 export type PlanSpec = {
 	steps?: StepSpec[],
@@ -570,6 +938,8 @@ export type PlannerSettings = {
 	encoding?: string,
 	/**  How often a model is asked for one planning while it only selects an intent or searches for tools; at least 1. */
 	max_turns?: number,
+	/**  Tokens that the model takes in at once; a tool's cost is shown as a share of it. */
+	context_window?: number,
 };
 
 /**  Everything that was decided for one query, with its reasons. Plain data: shown, journaled, compared. */
@@ -606,6 +976,49 @@ export type PolicyImport = {
 	changed: FieldChange[],
 	/**  Names in the file that no tool of the catalog has. */
 	notices: Problem[],
+	/**  The guidance lines of the prompt, with whose they are and what they cost (K-10). */
+	guidance?: GuidanceReport,
+	/**  Capabilities that the query's words call for; empty unless the setting is on (K-11). */
+	suggestions?: CapabilitySuggestion[],
+};
+
+/**  A tool of an enabled extension. */
+export type PlanningEntry = {
+	/**  The exact name. */
+	tool: string,
+	/**  The expanded id that the entry belongs to. */
+	extension: string,
+	came: Came,
+	source: EntrySource,
+	capabilities: string[],
+	guidance: string[],
+	/**  Whether the catalog holds the tool. */
+	registered: boolean,
+};
+
+/**  What a list of enabled extensions stands for. Nothing enabled, nothing in it. */
+export type PlanningView = {
+	/**  The enabled extensions by their canonical ids, sorted: names of extensions, not of tools. */
+	display_ids: string[],
+	/**  Everything they stand for, sorted. */
+	expanded_ids: string[],
+	/**  How each of those came in, in the order of the search. */
+	ids: ExpandedId[],
+	/**  The core's entries by extension, then the catalog's tools in catalog order; one entry a tool. */
+	entries: PlanningEntry[],
+	/**  Lines of all entries, without repeats. */
+	guidance: string[],
+	capabilities: CapabilityTools[],
+	/**  The exact names that can be called: tools of entries that are in the catalog, sorted. */
+	callable: string[],
+	/**  Tools of entries that are not in the catalog: described, not callable. */
+	phantoms: string[],
+	/**  Enabled ids that neither a table nor the catalog knows. */
+	unknown: UnknownId[],
+	/**  What enabling brings along beyond what was asked for, and changes something (W2-1). */
+	overreach: Overreach[],
+	/**  Tools that belong to an enabled extension and describe nothing. */
+	undescribed: string[],
 };
 
 /**
@@ -657,6 +1070,18 @@ export type Request = {
 	/**  Given from outside; otherwise the engine decomposes the query itself. */
 	decomposition?: Decomposition | null,
 	planner?: Planner,
+};
+
+/**  Phrases in a query that call for a capability (K-11). */
+export type RequestMatcher = {
+	capability?: string,
+	patterns?: string[],
+	/**  Only for queries that hold a URL. */
+	require_literal_url?: boolean,
+	/**  Only for queries without one. */
+	forbid_literal_url?: boolean,
+	/**  Capabilities that usually go along: who searches the web reads what was found. */
+	along?: string[],
 };
 
 /**  How a failed attempt is repeated (O-03). Delays double: `base_ms`, 2 × `base_ms`, 4 × `base_ms` … */
@@ -808,6 +1233,10 @@ export type SearchCall = {
 	call?: number,
 	result?: number,
 };
+/**  The tools that an edit is about. */
+export type Selection = { kind: "tools"; names: string[] } | 
+/**  Whatever the query finds, all pages of it. */
+{ kind: "filter"; query: CatalogQuery };
 
 /**  Who asks (V-02). */
 export type Session = {
@@ -890,7 +1319,17 @@ export type Settings = {
 	network?: NetworkSettings,
 	session?: SessionSettings,
 	savings?: SavingsSettings,
+	capabilities?: CapabilitySettings,
 };
+
+/**  How bad it is. */
+export type Severity = 
+/**  Something cannot work. */
+"error" | 
+/**  Something will surprise somebody. */
+"warning" | 
+/**  Something could be better. */
+"info";
 
 /**  The shape of a plan: stages, and how long it should take (P-06, P-10). */
 export type Shape = {
@@ -1013,6 +1452,13 @@ export type TextBlock = {
 	tokens?: number | null,
 	/**  It stands there only because tools are hidden. */
 	overhead?: boolean,
+/**  What a tool seems to be, and why. */
+export type Suggestion = {
+	/**  SAFE or DESTRUCTIVE. */
+	classification: Classification,
+	reason: string,
+	/**  The word that decided; empty where none was found. */
+	evidence: string,
 };
 
 /**  Tokens of one tool's definition. */
@@ -1047,6 +1493,13 @@ export type ToolDetail = {
 	stats: ToolStats | null,
 };
 
+/**  How one tool differs between two revisions. */
+export type ToolDiff = {
+	tool: string,
+	kind: DiffKind,
+	changed: FieldChange[],
+};
+
 /**  Why a call failed. The class decides whether a retry makes sense (O-03). */
 export type ToolError = {
 	class: ErrorClass,
@@ -1059,6 +1512,28 @@ export type ToolExample = {
 	query: string,
 	parameters?: { [key in string]: Value },
 	expectedResult?: string,
+};
+
+/**  The same edit for many tools. What is null or empty stays as it is. */
+export type ToolPatch = {
+	classification?: Classification | null,
+	/**  Give unclassified tools the classification that is suggested for each. */
+	accept_suggestions?: boolean,
+	loading?: Loading | null,
+	category?: Category | null,
+	side_effects?: SideEffects | null,
+	group?: string | null,
+	namespace?: string | null,
+	critical?: boolean | null,
+	/**  0 takes the tool's own timeout away. */
+	timeout_ms?: number | null,
+	add_tags?: string[],
+	remove_tags?: string[],
+	add_capabilities?: string[],
+	remove_capabilities?: string[],
+	/**  Lines that join the guidance of tools that do not have them. */
+	add_guidance?: string[],
+	remove_guidance?: string[],
 };
 
 /**  Which tools exist at all for this workspace (V-01). */
@@ -1137,6 +1612,8 @@ export type ToolStats = {
 	failure_rate: number | null,
 	/**  0..1, over the calls that reported one. */
 	average_confidence: number | null,
+	/**  Calls that the result cache answered; null where nobody counts them. */
+	cache_hits: number | null,
 };
 
 /**  One tool's part in the prompt. */
@@ -1221,6 +1698,32 @@ export type TurnTokens = {
 	prefix?: number,
 	/**  The reply only searched or selected: with all tools shown this prompt would not have been sent. */
 	extra?: boolean,
+/**  What can be undone and redone now. */
+export type UndoState = {
+	undo: UndoStep | null,
+	redo: UndoStep | null,
+};
+
+/**  An edit that can be taken back, or made again. */
+export type UndoStep = {
+	revision: number,
+	/**  What the edit was: "3 tools: classification". */
+	label: string,
+	/**  Tools that it changed. */
+	tools: number,
+};
+
+/**  An edit was taken back, or made again, as a new revision. */
+export type Undone = {
+	revision: number,
+	step: UndoStep,
+	undo: UndoState,
+};
+
+/**  An enabled id that nothing knows, and what may have been meant (W2-6). */
+export type UnknownId = {
+	id: string,
+	meant: string | null,
 };
 
 export type Value = null | boolean | number | string | Value[] | { [key in string]: Value };

@@ -21,6 +21,7 @@ import { makeGraph, makePlanning, scenarioFor, type Scenario } from "./fake/plan
 import { simulate, summaryOf, type FakeRun } from "./fake/runs";
 import { sessionCommands } from "./fake/session";
 import { samples, scenarios } from "./fake/scenarios";
+import { fakeTable } from "./fake/table";
 import { fakeTools } from "./fake/tools";
 import { costOf, decided, isVisible, rowOf, visibilityTrail } from "./fake/visibility";
 import { emptyRequest } from "../lib/store";
@@ -49,6 +50,17 @@ const settings = (): Settings => ({
   network: { jira_url: "", confluence_url: "", allow_private: false, max_bytes: 2_000_000 },
   session: { intent_pattern: "", on_message: "clear", max_scope: 20 },
   savings: { cached_price: 0.1, min_cached: 1024 },
+  planner: { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base", context_window: 200_000 },
+  run: { parallel_limit: 5, timeout_ms: 30_000, retry: { max_retries: 2, base_ms: 200 } },
+  network: { jira_url: "", confluence_url: "", allow_private: false, max_bytes: 2_000_000 },
+  capabilities: {
+    enabled_extensions: [],
+    use_core_catalog: true,
+    aliases: [],
+    implications: {},
+    suggest: false,
+    matchers: [],
+  },
 });
 
 interface Kept {
@@ -195,6 +207,7 @@ export function createHost(): Host {
               p95_ms: 1180,
               failure_rate: 0.25,
               average_confidence: 0.81,
+              cache_hits: null,
             }
           : null,
       };
@@ -209,6 +222,8 @@ export function createHost(): Host {
         refuse("catalog.unknown_revision", `${name} has no revision ${to}`, "Choose one of the list.");
       return store(kept.spec, "you");
     },
+
+    ...fakeTable(() => ({ tools, revision, settings: chosen })),
 
     async startRun(plan) {
       const open =

@@ -162,5 +162,5 @@ fn engine_prompt(visible: &[&str]) -> Prompt {
     assert!(problems.is_empty());
     let entries: Vec<_> = visible.iter().map(|name| catalog.get(name).unwrap()).collect();
     let request = Request { query: "tidy up".into(), ..Request::default() };
-    prompt::build(&request, &Decomposition::default(), &entries, 0.3)
+    prompt::build(&request, &Decomposition::default(), &entries, "", 0.3)
 }

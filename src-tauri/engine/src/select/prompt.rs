@@ -39,8 +39,14 @@ pub struct ToolDefinition {
     pub parameters: Value,
 }
 
-/// Builds the prompt from the tools that stand in it.
-pub fn build(request: &Request, decomposition: &Decomposition, tools: &[&Entry], temperature: f32) -> Prompt {
+/// Builds the prompt from the tools that stand in it and the section of their guidance (K-10).
+pub fn build(
+    request: &Request,
+    decomposition: &Decomposition,
+    tools: &[&Entry],
+    guidance: &str,
+    temperature: f32,
+) -> Prompt {
     let mut system = String::from(
         "You choose tools for a query. For each part of the query pick the tool that serves it best, or none.\n\
          Rules:\n\
@@ -51,16 +57,7 @@ pub fn build(request: &Request, decomposition: &Decomposition, tools: &[&Entry],
          Call the tools directly. If you cannot, answer with one JSON object:\n\
          {\"reasoning\": \"...\", \"toolChain\": [{\"subQuery\": \"...\", \"tool\": \"...\", \"parameters\": {}, \"confidence\": 0.9}]}\n",
     );
-    let guidance: Vec<&str> = tools.iter().flat_map(|t| t.spec.guidance.iter().map(String::as_str)).collect();
-    if !guidance.is_empty() {
-        system.push_str("Guidance:\n");
-        let mut seen = std::collections::HashSet::new();
-        for line in guidance.into_iter().filter(|line| seen.insert(*line)) {
-            system.push_str("- ");
-            system.push_str(line);
-            system.push('\n');
-        }
-    }
+    system.push_str(guidance);
     let mut user = format!("Query: {}\nQuery type: {:?}\n", request.query, decomposition.query_type);
     if decomposition.sub_queries.len() > 1 {
         user.push_str("Parts:\n");
