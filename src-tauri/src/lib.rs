@@ -36,6 +36,10 @@ pub fn ipc() -> Builder<tauri::Wry> {
             commands::run::runs,
             commands::run::open_run,
             commands::run::run_at,
+            commands::discovery::search_lab,
+            commands::discovery::tool_directory,
+            commands::discovery::activated_tools,
+            commands::discovery::deactivate_tools,
         ])
         .events(collect_events![RunAdvanced])
         // Every whole number that crosses fits in 53 bits: counts, and milliseconds since 1970.

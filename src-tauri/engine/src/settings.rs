@@ -2,6 +2,13 @@
 //!
 //! Every verdict that a setting decides names it by its path here (`policy.denied`, `guard.noise_prefixes`).
 
+mod discovery;
+
+pub use discovery::{
+    ActivationScope, DirectorySettings, DiscoverySettings, ExampleSettings, HintSettings, MAX_LIMIT, SearchType,
+    TaskType, ToolGroup,
+};
+
 use crate::tool::RetryPolicy;
 use serde::{Deserialize, Serialize};
 
@@ -102,22 +109,6 @@ pub struct Mode {
 pub struct Intent {
     pub id: String,
     pub title: String,
-}
-
-/// Deferred loading and search (source 003).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(default)]
-pub struct DiscoverySettings {
-    /// While off, deferred tools are shown like all others.
-    pub enabled: bool,
-    pub discovery_tools: Vec<String>,
-}
-
-impl Default for DiscoverySettings {
-    fn default() -> Self {
-        Self { enabled: false, discovery_tools: vec!["tool_search".into(), "tool_get".into()] }
-    }
 }
 
 /// Whether the guard acts or only reports (G-13).

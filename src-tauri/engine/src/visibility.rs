@@ -7,9 +7,12 @@ use crate::Problem;
 use crate::{
     request::{ExecutionState, Request, Session},
     settings::{Mode, Settings, VisibilityRule},
-    tool::{Catalog, Classification, Entry, Loading, ToolSpec},
+    tool::{Binding, Catalog, Classification, Entry, Loading, ToolSpec},
     verdict::{Gate, Outcome, Trail, Verdict},
 };
+
+/// The rule that shows a deferred tool after its first call.
+const ACTIVATED: &str = "loading.activated";
 
 /// The session's side of a request, resolved against the settings.
 #[derive(Debug, Clone)]
@@ -66,14 +69,36 @@ impl<'a> Viewer<'a> {
         self.sees(tool) && self.loading(tool).outcome != Outcome::Deferred
     }
 
+    /// Whether the tool's schema stands in the prompt before anything is activated.
+    pub fn loads_from_start(&self, tool: &ToolSpec) -> bool {
+        let verdict = self.loading(tool);
+        verdict.outcome != Outcome::Deferred && verdict.rule != ACTIVATED
+    }
+
+    /// What the tool's own word, the patterns and the default come to: never undeclared.
+    pub fn loads(&self, tool: &ToolSpec) -> Loading {
+        if self.loads_from_start(tool) { Loading::Always } else { Loading::Deferred }
+    }
+
+    pub fn session(&self) -> &'a Session {
+        self.session
+    }
+
     fn is_handshake(&self, tool: &ToolSpec) -> bool {
         self.settings.handshake_tools.contains(&tool.name)
+    }
+
+    fn is_discovery(&self, tool: &ToolSpec) -> bool {
+        self.settings.discovery.enabled && self.settings.discovery.discovery_tools.contains(&tool.name)
     }
 
     fn policy(&self, tool: &ToolSpec) -> Verdict {
         let policy = &self.settings.policy;
         if policy.denied.contains(&tool.name) {
             return hidden(Gate::Policy, "policy.denied", "Denied by name").set_by("policy.denied");
+        }
+        if !self.settings.discovery.enabled && is_own_discovery_tool(tool) {
+            return hidden(Gate::Policy, "policy.discovery_off", "Discovery is off").set_by("discovery.enabled");
         }
         // Discovery and handshake tools survive the allow-list and the tags unless denied by name (V-01).
         let exempt = self.is_handshake(tool) || self.settings.discovery.discovery_tools.contains(&tool.name);
@@ -108,7 +133,11 @@ impl<'a> Viewer<'a> {
         let Some(mode) = self.mode else {
             return Verdict::kept(Gate::Mode, "mode.none", "No mode is set");
         };
-        if mode.groups.contains(&tool.group) || mode.tools.contains(&tool.name) || self.is_handshake(tool) {
+        if self.is_discovery(tool) {
+            // A mode that hid them would leave every deferred tool of its groups undiscoverable.
+            Verdict::kept(Gate::Mode, "mode.discovery", "Discovery tools are shown in every mode")
+                .set_by("discovery.discovery_tools")
+        } else if mode.groups.contains(&tool.group) || mode.tools.contains(&tool.name) || self.is_handshake(tool) {
             Verdict::kept(Gate::Mode, "mode.permits", format!("Permitted by the mode {}", mode.name))
         } else {
             let group = if tool.group.is_empty() { "no group".into() } else { format!("the group {}", tool.group) };
@@ -143,22 +172,47 @@ impl<'a> Viewer<'a> {
         .set_by("classification")
     }
 
+    /// A pattern wins over what the tool declares; a tool that declares nothing follows the default (D-01).
     fn loading(&self, tool: &ToolSpec) -> Verdict {
-        match tool.loading {
-            Loading::Always => Verdict::kept(Gate::Loading, "loading.always", "Loaded from the start"),
-            Loading::Deferred if self.settings.discovery.enabled => Verdict::new(
-                Gate::Loading,
-                Outcome::Deferred,
-                "loading.deferred",
-                "Its schema is loaded at the first call",
-            )
-            .set_by("discovery.enabled"),
-            Loading::Deferred => {
-                Verdict::kept(Gate::Loading, "loading.discovery_off", "Deferred, but loaded because discovery is off")
-                    .set_by("discovery.enabled")
-            }
+        let kept = |rule: &'static str, reason: &'static str| Verdict::kept(Gate::Loading, rule, reason);
+        let discovery = &self.settings.discovery;
+        if !discovery.enabled {
+            return match tool.loading {
+                Loading::Deferred => kept("loading.discovery_off", "Deferred, but loaded because discovery is off")
+                    .set_by("discovery.enabled"),
+                _ => kept("loading.always", "Loaded from the start"),
+            };
         }
+        if tool.loading == Loading::Always {
+            return kept("loading.always", "Loaded from the start");
+        }
+        if let Some(pattern) = discovery.pattern_for(&tool.name) {
+            let reason = format!("Loaded from the start: its name fits {pattern}");
+            return Verdict::kept(Gate::Loading, "loading.pattern", reason).set_by("discovery.always_loaded_patterns");
+        }
+        let declared = tool.loading == Loading::Deferred;
+        if !declared && discovery.default_loading != Loading::Deferred {
+            return kept("loading.default", "Declares nothing; the default loads it from the start")
+                .set_by("discovery.default_loading");
+        }
+        if self.session.activated.contains(&tool.name) {
+            return kept(ACTIVATED, "Activated in this session").set_by("discovery.activation_scope");
+        }
+        let (rule, reason, key) = match declared {
+            true => ("loading.deferred", "Its schema is loaded at the first call", "discovery.enabled"),
+            false => (
+                "loading.default_deferred",
+                "Declares nothing; by default its schema is loaded at the first call",
+                "discovery.default_loading",
+            ),
+        };
+        Verdict::new(Gate::Loading, Outcome::Deferred, rule, reason).set_by(key)
     }
+}
+
+/// Whether the tool is one of our own discovery tools, whatever it is called in this catalog.
+pub fn is_own_discovery_tool(tool: &ToolSpec) -> bool {
+    matches!(&tool.binding, Binding::Builtin { name } if name == crate::discovery::SEARCH || name == crate::discovery::GET)
 }
 
 /// The state that a request is judged in. ACTION without an intent counts as REASONING: no destructive tool is shown

@@ -6,6 +6,7 @@
 mod catalog;
 mod changes;
 mod describe;
+mod discovery;
 mod doctor;
 pub mod eval;
 mod graph;
@@ -81,6 +82,7 @@ struct Inner {
     plans: Mutex<plans::Plans>,
     runs: Mutex<HashMap<u32, runs::Live>>,
     followers: Mutex<Vec<mpsc::UnboundedSender<RunUpdate>>>,
+    activations: discovery::Activations,
     toolbox: Mutex<Option<(toolplan_engine::settings::NetworkSettings, Toolbox)>>,
     notices: Vec<Problem>,
 }
@@ -148,6 +150,7 @@ impl Workbench {
             plans: Mutex::default(),
             runs: Mutex::default(),
             followers: Mutex::default(),
+            activations: Default::default(),
             toolbox: Mutex::default(),
             notices,
         };
@@ -184,7 +187,13 @@ impl Workbench {
                 "choose one of the modes, or leave it empty",
             ));
         }
+        if let Some(problem) = settings.discovery.problems().into_iter().next() {
+            return Err(problem);
+        }
         self.inner.store.settings().save(&settings)?;
+        if settings.discovery.enabled && discovery::register(&self.inner.store)? {
+            self.reload()?;
+        }
         *self.inner.settings.write().expect("no writer panics") = settings;
         Ok(())
     }

@@ -70,6 +70,7 @@ impl Workbench {
     /// with nothing changed asks the model anew.
     pub async fn plan(&self, request: Request, previous: Option<u32>) -> Result<PlanView, Problem> {
         let settings = self.settings();
+        let request = self.activated_in(&settings, request);
         planning::validate(&settings, &request)?;
         let before = previous.and_then(|id| self.planned(id).ok());
         let said = self.ask(&settings, &request, before.as_deref()).await?;
@@ -106,7 +107,9 @@ impl Workbench {
 
     /// The prompt that a model would get (V-09).
     pub fn prompt(&self, request: &Request) -> Result<Prompt, Problem> {
-        let mut prompt = planning::prompt(&self.tools().catalog, &self.settings(), request)?;
+        let (tools, settings) = (self.tools(), self.settings());
+        let request = self.activated_in(&settings, request.clone());
+        let mut prompt = planning::prompt(&tools.catalog, &tools.index, &settings, &request)?;
         prompt.temperature = self.inner.temperature.unwrap_or(prompt.temperature);
         Ok(prompt)
     }
@@ -163,6 +166,7 @@ impl Workbench {
         before: Option<&Planned>,
     ) -> Result<PlanView, Problem> {
         let tools = self.tools();
+        let request = self.activated_in(&settings, request);
         let counter = self.counter(&settings);
         let history = self.history()?;
         let answer = match &said {
@@ -171,7 +175,7 @@ impl Workbench {
             Said::Unavailable(reason) => Answer::Unavailable { reason },
         };
         let began = Instant::now();
-        let planning = planning::plan(&Inputs {
+        let mut planning = planning::plan(&Inputs {
             catalog: &tools.catalog,
             index: &tools.index,
             settings: &settings,
@@ -184,6 +188,10 @@ impl Workbench {
             history: &history,
             answer,
         })?;
+        if settings.discovery.enabled {
+            let ready = self.index_ready(&tools, &settings, &request)?;
+            planning.discovery.insert(0, ready);
+        }
         let decided_in_ms = began.elapsed().as_secs_f64() * 1000.0;
         let changes = before.map(|b| changes::between(&b.planning, &planning)).unwrap_or_default();
         let graph: GraphView = graph::of(&planning.plan, &planning.shape, &tools.catalog, Some(&planning.guard));

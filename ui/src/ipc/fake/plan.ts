@@ -191,6 +191,8 @@ export function makePlanning(
     tokens: tokensOf(tools, request, settings),
     funnel: funnelOf(trails),
     trails,
+    blocks: { blocks: [], tokens: 0 },
+    discovery: [],
   };
 }
 
