@@ -16,7 +16,9 @@ mod get;
 mod hints;
 pub mod lab;
 mod query;
+mod rows;
 mod specs;
+mod stored;
 mod vocabulary;
 mod words;
 
@@ -28,6 +30,7 @@ pub use get::{GetAnswer, GetQuery, MAX_NAMES, ToolRecord, get};
 pub use hints::hints;
 pub use query::{SearchAnswer, SearchQuery, ToolHit, search};
 pub use specs::specs;
+pub use stored::{Synced, Unusable};
 pub(crate) use words::plain_words;
 
 use crate::{
@@ -36,6 +39,7 @@ use crate::{
     verdict::Gate,
     visibility::{Viewer, is_own_discovery_tool},
 };
+use rows::Rows;
 use serde_json::Value;
 use std::{cell::RefCell, collections::HashMap, sync::LazyLock};
 use vocabulary::{Act, COMMON, GROUPS, act};
@@ -151,12 +155,12 @@ const IMAGINED_RARE: f32 = 0.2;
 pub struct Index {
     slots: HashMap<String, u32>,
     documents: Vec<Option<Document>>,
+    /// By slot, sorted.
+    document_terms: Rows<u32>,
     free: Vec<u32>,
-    /// Terms by the hash of their text.
+    /// Terms by the hash of their text. What a tool is called is a term as well, of a kind of its own ([`called`]).
     terms: HashMap<u64, u32>,
-    postings: Vec<Vec<Posting>>,
-    /// Slots by what a tool is called, in lower case: name, name without namespace, aliases.
-    called: HashMap<String, Vec<u32>>,
+    postings: Rows<Posting>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -170,9 +174,8 @@ struct Posting {
 struct Document {
     tool: String,
     act: Option<Act>,
-    /// Sorted.
-    terms: Vec<u32>,
-    called: Vec<String>,
+    /// What of the tool was read ([`stored::record_of`]).
+    record: u64,
 }
 
 impl Index {
@@ -201,35 +204,26 @@ impl Index {
             self.documents.len() as u32 - 1
         });
         let read = Reading::of(spec);
-        let mut terms = Vec::with_capacity(read.frequencies.len());
-        for (key, frequency) in read.frequencies {
+        let mut terms = Vec::with_capacity(read.frequencies.len() + read.called.len());
+        let names = read.called.iter().map(|name| (called(name), 0.0));
+        for (key, frequency) in read.frequencies.into_iter().chain(names) {
             let next = self.postings.len() as u32;
             let term = *self.terms.entry(key).or_insert(next);
-            if term == next {
-                self.postings.push(vec![]);
-            }
-            self.postings[term as usize].push(Posting { slot, impact: frequency / (frequency + SATURATION) });
+            self.postings.edit(term).push(Posting { slot, impact: frequency / (frequency + SATURATION) });
             terms.push(term);
         }
         terms.sort_unstable();
-        for name in &read.called {
-            self.called.entry(name.clone()).or_default().push(slot);
-        }
+        *self.document_terms.edit(slot) = terms;
         self.slots.insert(spec.name.clone(), slot);
         self.documents[slot as usize] =
-            Some(Document { tool: spec.name.clone(), act: read.act, terms, called: read.called });
+            Some(Document { tool: spec.name.clone(), act: read.act, record: stored::record_of(spec) });
     }
 
     pub fn remove(&mut self, tool: &str) {
         let Some(slot) = self.slots.remove(tool) else { return };
-        let Some(document) = self.documents[slot as usize].take() else { return };
-        for term in document.terms {
-            self.postings[term as usize].retain(|p| p.slot != slot);
-        }
-        for name in document.called {
-            if let Some(slots) = self.called.get_mut(&name) {
-                slots.retain(|s| *s != slot);
-            }
+        self.documents[slot as usize] = None;
+        for term in std::mem::take(self.document_terms.edit(slot)) {
+            self.postings.edit(term).retain(|p| p.slot != slot);
         }
         self.free.push(slot);
     }
@@ -280,7 +274,7 @@ impl Index {
             let terms = self.terms_of(asked.iter().filter(|a| a.sentence == sentence));
             weight += terms.weight * (LONG / terms.keys.len().max(1) as f32).min(1.0);
             for (term, term_weight) in &terms.weights {
-                scratch.add(&self.postings[*term as usize], *term_weight);
+                scratch.add(self.postings.get(*term), *term_weight);
             }
             covered += scratch.end_sentence();
         }
@@ -336,7 +330,7 @@ impl Index {
 
     /// Inverse document frequency.
     fn rarity(&self, key: u64) -> f32 {
-        let holders = self.terms.get(&key).map_or(0, |term| self.postings[*term as usize].len()) as f32;
+        let holders = self.terms.get(&key).map_or(0, |term| self.postings.get(*term).len()) as f32;
         self.rarity_of(if COMMON_KEYS.contains(&key) { holders + IMAGINED_COMMON } else { holders + IMAGINED_RARE })
     }
 
@@ -358,27 +352,33 @@ impl Index {
             *evidence = evidence.max(1.0);
         };
         let mut named: Vec<(u32, f32)> = vec![];
-        for slot in self.called.get(&whole).into_iter().flatten() {
-            let full = self.name(*slot).to_lowercase() == whole;
-            named.push((*slot, if full { 1.0 } else { 0.9 }));
+        for slot in self.called(&whole) {
+            let full = self.name(slot).to_lowercase() == whole;
+            named.push((slot, if full { 1.0 } else { 0.9 }));
         }
         let identifier = |word: &str| word.contains(['_', '.', '-', '/', ':']);
         let mark = |c: char| !c.is_alphanumeric() && c != '_';
         for word in whole.split_whitespace().map(|w| w.trim_matches(mark)).filter(|w| identifier(w)).take(64) {
-            named.extend(self.called.get(word).into_iter().flatten().map(|slot| (*slot, 0.9)));
+            named.extend(self.called(word).map(|slot| (slot, 0.9)));
         }
         named.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
         named.dedup_by_key(|(slot, _)| *slot);
         named.into_iter().for_each(|(slot, at_least)| put(slot, at_least));
     }
 
+    /// The tools that are called so, in lower case.
+    fn called(&self, name: &str) -> impl Iterator<Item = u32> {
+        let term = self.terms.get(&called(name));
+        term.into_iter().flat_map(|term| self.postings.get(*term)).map(|p| p.slot)
+    }
+
     fn matched(&self, slot: u32, asked: &[Asked]) -> Vec<String> {
-        let Some(document) = &self.documents[slot as usize] else { return vec![] };
+        let terms = self.document_terms.get(slot);
         let mut matched: Vec<String> = vec![];
         let mut seen = vec![];
         for Asked { word, .. } in asked {
             let Some(term) = self.terms.get(&key(&word.stem)) else { continue };
-            if document.terms.binary_search(term).is_ok() && !seen.contains(&word.stem.as_str()) {
+            if terms.binary_search(term).is_ok() && !seen.contains(&word.stem.as_str()) {
                 seen.push(&word.stem);
                 matched.push(word.original.to_string());
             }
@@ -559,6 +559,11 @@ fn fold(start: u64, text: &str) -> u64 {
 
 fn key(stem: &str) -> u64 {
     fold(FNV_START, stem)
+}
+
+/// What a tool is called: name, name without namespace, title, aliases; in lower case.
+fn called(name: &str) -> u64 {
+    fold(fold(FNV_START, "\0called\0"), name)
 }
 
 /// Two neighbours as one term, the same as when they are written as one word: "time zone" is `timezone`, of which the
