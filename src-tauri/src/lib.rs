@@ -57,6 +57,10 @@ pub fn ipc() -> Builder<tauri::Wry> {
             commands::catalog_table::catalog_diff,
             commands::catalog_table::revert_catalog,
             commands::catalog_table::suggest_classification,
+            commands::discovery::search_lab,
+            commands::discovery::tool_directory,
+            commands::discovery::activated_tools,
+            commands::discovery::deactivate_tools,
         ])
         .events(collect_events![RunAdvanced])
         // Every whole number that crosses fits in 53 bits: counts, and milliseconds since 1970.

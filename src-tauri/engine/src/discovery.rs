@@ -1,20 +1,93 @@
-//! Ranking tools for a query: an inverted index with BM25F over the tools' fields (D-04).
+//! Finding tools: searching and reading them as a model does, activating them, and what the prompt says of them.
+//!
+//! This file ranks: an inverted index with BM25F over the tools' fields (D-04).
 //!
 //! A query is read sentence by sentence: a tool ranks by how much of the whole query it answers and by how well it
 //! answers its best sentence, so that a request for three things finds three tools. Lengths are measured against a
 //! typical tool instead of this catalog's average, so an edit never changes another tool's entry, and an edited index
-//! equals a new one. It knows nothing of visibility; callers say which tools count.
+//! equals a new one. The index knows nothing of visibility; callers say which tools count.
 
+pub mod activation;
+mod answer;
+mod blocks;
+mod directory;
+mod event;
+mod get;
+mod hints;
+pub mod lab;
+mod query;
+mod rows;
+mod specs;
+mod stored;
 mod vocabulary;
 mod words;
 
+pub use answer::{Answer, answer};
+pub use blocks::{BlockKind, PromptBlock, PromptBlocks, blocks};
+pub use directory::{Directory, DirectoryGroup, directory};
+pub use event::DiscoveryEvent;
+pub use get::{GetAnswer, GetQuery, MAX_NAMES, ToolRecord, get};
+pub use hints::hints;
+pub use query::{SearchAnswer, SearchQuery, ToolHit, search};
+pub use specs::specs;
+pub use stored::{Synced, Unusable};
 pub(crate) use words::plain_words;
 
-use crate::tool::{Catalog, ToolSpec};
+use crate::{
+    settings::DiscoverySettings,
+    tool::{Catalog, ToolSpec},
+    verdict::Gate,
+    visibility::{Viewer, is_own_discovery_tool},
+};
+use rows::Rows;
 use serde_json::Value;
 use std::{cell::RefCell, collections::HashMap, sync::LazyLock};
 use vocabulary::{Act, COMMON, GROUPS, act};
 use words::{Asked, Word, asked, beginning, words};
+
+/// The built-in names of the discovery tools.
+pub const SEARCH: &str = "tool_search";
+pub const GET: &str = "tool_get";
+
+/// What one session searches in, and as whom.
+#[derive(Clone, Copy)]
+pub struct Within<'a> {
+    pub catalog: &'a Catalog,
+    pub index: &'a Index,
+    pub settings: &'a DiscoverySettings,
+    pub viewer: &'a Viewer<'a>,
+}
+
+impl Within<'_> {
+    /// Whether the name is that of a discovery tool of our own.
+    fn is_discovery_tool(&self, name: &str) -> bool {
+        self.catalog.spec(name).is_some_and(is_own_discovery_tool)
+    }
+}
+
+/// What the policy removes from the catalog, if it removes anything (D-08).
+pub fn policy_filtered(within: &Within) -> Option<DiscoveryEvent> {
+    let removed: Vec<&ToolSpec> =
+        within.catalog.specs().filter(|t| within.viewer.stopped_at(t) == Some(Gate::Policy)).collect();
+    let original_count = within.catalog.len() as u32;
+    (!removed.is_empty()).then(|| DiscoveryEvent::PolicyFiltered {
+        filtered_count: original_count - removed.len() as u32,
+        removed: removed.iter().take(50).map(|t| t.name.clone()).collect(),
+        original_count,
+    })
+}
+
+/// That the index is at hand, stored at `path` or nowhere (D-08).
+pub fn index_ready(within: &Within, path: &str) -> DiscoveryEvent {
+    let count = |of: &dyn Fn(&ToolSpec) -> bool| within.catalog.specs().filter(|t| of(t)).count() as u32;
+    DiscoveryEvent::IndexReady {
+        db_path: path.into(),
+        tool_count: within.index.len() as u32,
+        fts_available: true,
+        execution_tool_count: count(&|t| within.viewer.stopped_at(t) != Some(Gate::Policy)),
+        visible_tool_count: count(&|t| within.viewer.in_prompt(t)),
+    }
+}
 
 /// A tool that ranks for a query.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,12 +155,12 @@ const IMAGINED_RARE: f32 = 0.2;
 pub struct Index {
     slots: HashMap<String, u32>,
     documents: Vec<Option<Document>>,
+    /// By slot, sorted.
+    document_terms: Rows<u32>,
     free: Vec<u32>,
-    /// Terms by the hash of their text.
+    /// Terms by the hash of their text. What a tool is called is a term as well, of a kind of its own ([`called`]).
     terms: HashMap<u64, u32>,
-    postings: Vec<Vec<Posting>>,
-    /// Slots by what a tool is called, in lower case: name, name without namespace, aliases.
-    called: HashMap<String, Vec<u32>>,
+    postings: Rows<Posting>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -101,9 +174,8 @@ struct Posting {
 struct Document {
     tool: String,
     act: Option<Act>,
-    /// Sorted.
-    terms: Vec<u32>,
-    called: Vec<String>,
+    /// What of the tool was read ([`stored::record_of`]).
+    record: u64,
 }
 
 impl Index {
@@ -115,6 +187,15 @@ impl Index {
         index
     }
 
+    /// How many tools it holds.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
     /// Adds the tool or replaces the one of its name.
     pub fn upsert(&mut self, spec: &ToolSpec) {
         self.remove(&spec.name);
@@ -123,35 +204,26 @@ impl Index {
             self.documents.len() as u32 - 1
         });
         let read = Reading::of(spec);
-        let mut terms = Vec::with_capacity(read.frequencies.len());
-        for (key, frequency) in read.frequencies {
+        let mut terms = Vec::with_capacity(read.frequencies.len() + read.called.len());
+        let names = read.called.iter().map(|name| (called(name), 0.0));
+        for (key, frequency) in read.frequencies.into_iter().chain(names) {
             let next = self.postings.len() as u32;
             let term = *self.terms.entry(key).or_insert(next);
-            if term == next {
-                self.postings.push(vec![]);
-            }
-            self.postings[term as usize].push(Posting { slot, impact: frequency / (frequency + SATURATION) });
+            self.postings.edit(term).push(Posting { slot, impact: frequency / (frequency + SATURATION) });
             terms.push(term);
         }
         terms.sort_unstable();
-        for name in &read.called {
-            self.called.entry(name.clone()).or_default().push(slot);
-        }
+        *self.document_terms.edit(slot) = terms;
         self.slots.insert(spec.name.clone(), slot);
         self.documents[slot as usize] =
-            Some(Document { tool: spec.name.clone(), act: read.act, terms, called: read.called });
+            Some(Document { tool: spec.name.clone(), act: read.act, record: stored::record_of(spec) });
     }
 
     pub fn remove(&mut self, tool: &str) {
         let Some(slot) = self.slots.remove(tool) else { return };
-        let Some(document) = self.documents[slot as usize].take() else { return };
-        for term in document.terms {
-            self.postings[term as usize].retain(|p| p.slot != slot);
-        }
-        for name in document.called {
-            if let Some(slots) = self.called.get_mut(&name) {
-                slots.retain(|s| *s != slot);
-            }
+        self.documents[slot as usize] = None;
+        for term in std::mem::take(self.document_terms.edit(slot)) {
+            self.postings.edit(term).retain(|p| p.slot != slot);
         }
         self.free.push(slot);
     }
@@ -202,7 +274,7 @@ impl Index {
             let terms = self.terms_of(asked.iter().filter(|a| a.sentence == sentence));
             weight += terms.weight * (LONG / terms.keys.len().max(1) as f32).min(1.0);
             for (term, term_weight) in &terms.weights {
-                scratch.add(&self.postings[*term as usize], *term_weight);
+                scratch.add(self.postings.get(*term), *term_weight);
             }
             covered += scratch.end_sentence();
         }
@@ -258,7 +330,7 @@ impl Index {
 
     /// Inverse document frequency.
     fn rarity(&self, key: u64) -> f32 {
-        let holders = self.terms.get(&key).map_or(0, |term| self.postings[*term as usize].len()) as f32;
+        let holders = self.terms.get(&key).map_or(0, |term| self.postings.get(*term).len()) as f32;
         self.rarity_of(if COMMON_KEYS.contains(&key) { holders + IMAGINED_COMMON } else { holders + IMAGINED_RARE })
     }
 
@@ -280,27 +352,33 @@ impl Index {
             *evidence = evidence.max(1.0);
         };
         let mut named: Vec<(u32, f32)> = vec![];
-        for slot in self.called.get(&whole).into_iter().flatten() {
-            let full = self.name(*slot).to_lowercase() == whole;
-            named.push((*slot, if full { 1.0 } else { 0.9 }));
+        for slot in self.called(&whole) {
+            let full = self.name(slot).to_lowercase() == whole;
+            named.push((slot, if full { 1.0 } else { 0.9 }));
         }
         let identifier = |word: &str| word.contains(['_', '.', '-', '/', ':']);
         let mark = |c: char| !c.is_alphanumeric() && c != '_';
         for word in whole.split_whitespace().map(|w| w.trim_matches(mark)).filter(|w| identifier(w)).take(64) {
-            named.extend(self.called.get(word).into_iter().flatten().map(|slot| (*slot, 0.9)));
+            named.extend(self.called(word).map(|slot| (slot, 0.9)));
         }
         named.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
         named.dedup_by_key(|(slot, _)| *slot);
         named.into_iter().for_each(|(slot, at_least)| put(slot, at_least));
     }
 
+    /// The tools that are called so, in lower case.
+    fn called(&self, name: &str) -> impl Iterator<Item = u32> {
+        let term = self.terms.get(&called(name));
+        term.into_iter().flat_map(|term| self.postings.get(*term)).map(|p| p.slot)
+    }
+
     fn matched(&self, slot: u32, asked: &[Asked]) -> Vec<String> {
-        let Some(document) = &self.documents[slot as usize] else { return vec![] };
+        let terms = self.document_terms.get(slot);
         let mut matched: Vec<String> = vec![];
         let mut seen = vec![];
         for Asked { word, .. } in asked {
             let Some(term) = self.terms.get(&key(&word.stem)) else { continue };
-            if document.terms.binary_search(term).is_ok() && !seen.contains(&word.stem.as_str()) {
+            if terms.binary_search(term).is_ok() && !seen.contains(&word.stem.as_str()) {
                 seen.push(&word.stem);
                 matched.push(word.original.to_string());
             }
@@ -481,6 +559,11 @@ fn fold(start: u64, text: &str) -> u64 {
 
 fn key(stem: &str) -> u64 {
     fold(FNV_START, stem)
+}
+
+/// What a tool is called: name, name without namespace, title, aliases; in lower case.
+fn called(name: &str) -> u64 {
+    fold(fold(FNV_START, "\0called\0"), name)
 }
 
 /// Two neighbours as one term, the same as when they are written as one word: "time zone" is `timezone`, of which the

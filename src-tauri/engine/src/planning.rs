@@ -10,19 +10,19 @@ use crate::{
         matchers::{self, CapabilitySuggestion},
     },
     decompose,
-    discovery::Index,
+    discovery::{self, DiscoveryEvent, Index, PromptBlocks, Within, activation},
     guard::{Guard, GuardReport},
     plan::{ExecutionMode, Finding, PlanSpec, Shape, StepSpec},
     ports::TokenCounter,
     request::{Decomposition, ExecutionState, Planner, Request},
     savings::Savings,
     select::{self, Prompt, Proposal, Reply, ReplyPath, offline, reply},
-    settings::Settings,
+    settings::{ActivationScope, Settings},
     tokens::{StateTokens, TOP_TOOLS, TokenReport, ToolTokens},
     tool::{Catalog, Entry, Revision, ToolCall, ToolSpec},
     turns::{TurnRecord, is_planning_tool},
     verdict::{Gate, Outcome, Trail, Verdict},
-    visibility::{self, Sight, Viewer},
+    visibility::{self, Sight, Viewer, is_own_discovery_tool},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -63,6 +63,12 @@ pub struct Planning {
     /// Capabilities that the query's words call for; empty unless the setting is on (K-11).
     #[serde(default)]
     pub suggestions: Vec<CapabilitySuggestion>,
+    /// What discovery adds to the prompt (D-07).
+    #[serde(default)]
+    pub blocks: PromptBlocks,
+    /// What discovery did while the query was planned (D-08); empty while it is off.
+    #[serde(default)]
+    pub discovery: Vec<DiscoveryEvent>,
 }
 
 /// How many trails a [`Planning`] carries.
@@ -140,7 +146,8 @@ pub const MAX_QUERY_BYTES: usize = 64 * 1024;
 /// How many tools are ranked for a query.
 const MAX_CANDIDATES: usize = 20;
 
-/// What is wrong with a request before anything is decided: an empty or far too long query, an unknown mode.
+/// What is wrong with a request before anything is decided: an empty or far too long query, an unknown mode, no session
+/// where activations belong to one.
 pub fn validate<'a>(settings: &'a Settings, request: &'a Request) -> Result<Viewer<'a>, Problem> {
     if request.query.trim().is_empty() {
         return Err(Problem::new("query.empty", "the query is empty", "type a question or an instruction"));
@@ -151,6 +158,15 @@ pub fn validate<'a>(settings: &'a Settings, request: &'a Request) -> Result<View
             "query.too_long",
             message,
             "shorten it, or put the text into a file and ask about that",
+        ));
+    }
+    let discovery = &settings.discovery;
+    let of_session = discovery.enabled && discovery.activation_scope == ActivationScope::Session;
+    if of_session && request.session.id.trim().is_empty() {
+        return Err(Problem::new(
+            "session.id_missing",
+            "tools are activated for a session, and the request names none",
+            activation::NO_SESSION_HINT,
         ));
     }
     Viewer::new(settings, request)
@@ -168,22 +184,20 @@ pub fn decomposition(request: &Request) -> Decomposition {
 }
 
 /// The prompt that a model would get for this request: the visible tools and nothing of the hidden ones (V-09).
-pub fn prompt(catalog: &Catalog, settings: &Settings, request: &Request) -> Result<Prompt, Problem> {
+pub fn prompt(catalog: &Catalog, index: &Index, settings: &Settings, request: &Request) -> Result<Prompt, Problem> {
     let viewer = validate(settings, request)?;
-    Ok(prompt_for(catalog, settings, request, &decomposition(request), &visibility::in_prompt(catalog, &viewer)))
+    let tools = visibility::in_prompt(catalog, &viewer);
+    Ok(prompt_for(&Within { catalog, index, settings: &settings.discovery, viewer: &viewer }, settings, request, &tools))
 }
 
-/// The prompt that offers these tools, whose guidance and conditions are told.
-pub(crate) fn prompt_for(
-    catalog: &Catalog,
-    settings: &Settings,
-    request: &Request,
-    decomposition: &Decomposition,
-    tools: &[&Entry],
-) -> Prompt {
-    let view = capability::view(&settings.capabilities, catalog);
+/// The prompt that offers these tools, with their guidance, what holds for them, and what discovery says of the others.
+pub(crate) fn prompt_for(within: &Within, settings: &Settings, request: &Request, tools: &[&Entry]) -> Prompt {
+    let view = capability::view(&settings.capabilities, within.catalog);
     let guidance = Guidance::of(&view, tools.iter().copied()).section();
-    let mut prompt = select::prompt::build(request, decomposition, tools, &guidance, settings.planner.temperature);
+    let mut prompt =
+        select::prompt::build(request, &decomposition(request), tools, &guidance, settings.planner.temperature);
+    let (blocks, _) = discovery::blocks(within, request.query.trim());
+    blocks.iter().for_each(|(_, text)| prompt.system.push_str(text));
     prompt.system.push_str(&select::prompt::about_tools(settings, request, tools));
     prompt
 }
@@ -216,6 +230,7 @@ pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
     let findings = spec.clone().check(|call| guard.admit(call)).err().unwrap_or_default();
     let (trails, funnel) = trails(inputs, (&viewer, &sights), &candidates, &report, &spec, &planner);
     let (guidance, suggestions) = guidance(inputs, &viewer);
+    let (blocks, events) = discovered(inputs, &viewer, &report);
     Ok(Planning {
         request: request.clone(),
         revision: catalog.revision(),
@@ -233,7 +248,31 @@ pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
         savings: Savings::default(),
         guidance,
         suggestions,
+        blocks,
+        discovery: events,
     })
+}
+
+/// The blocks of the prompt, and what discovery did: what the policy removed, what the blocks show, and the deferred
+/// tools that were asked for and may not be activated.
+fn discovered(inputs: &Inputs, viewer: &Viewer, report: &GuardReport) -> (PromptBlocks, Vec<DiscoveryEvent>) {
+    let Inputs { catalog, index, settings, request, counter, .. } = *inputs;
+    if !settings.discovery.enabled {
+        return Default::default();
+    }
+    let within = Within { catalog, index, settings: &settings.discovery, viewer };
+    let mut events: Vec<DiscoveryEvent> = discovery::policy_filtered(&within).into_iter().collect();
+    let (blocks, shown) = discovery::blocks(&within, request.query.trim());
+    events.extend(shown);
+    let mut asked = HashSet::new();
+    for call in report.calls.iter().filter(|c| asked.insert(c.call.tool.as_str())) {
+        let tool = catalog.spec(&call.call.tool);
+        let refused = tool.map(|tool| activation::decide(tool, viewer, &settings.discovery, false));
+        if let Some(activation::Activation::Refuse { event, .. }) = refused {
+            events.push(event);
+        }
+    }
+    (PromptBlocks::counted(blocks, counter), events)
 }
 
 /// The whole way of one tool for a planning, whatever the size of the catalog ("why hidden?").
@@ -244,7 +283,9 @@ pub fn trail(planning: &Planning, settings: &Settings, tool: &ToolSpec) -> Resul
 }
 
 fn candidates(inputs: &Inputs, viewer: &Viewer) -> Vec<Candidate> {
-    let sees = |name: &str| inputs.catalog.spec(name).is_some_and(|spec| viewer.sees(spec));
+    // A query is about the tools that are found, never about the finding.
+    let sees =
+        |name: &str| inputs.catalog.spec(name).is_some_and(|spec| viewer.sees(spec) && !is_own_discovery_tool(spec));
     let hits = inputs.index.search(&inputs.request.query, MAX_CANDIDATES, sees);
     let best = hits.first().map_or(1.0, |h| h.score);
     hits.into_iter().map(|h| Candidate { tool: h.tool, score: h.score / best, matched: h.matched }).collect()
@@ -262,8 +303,11 @@ fn propose(inputs: &Inputs, decomposition: &Decomposition, viewer: &Viewer) -> (
     let offline = || {
         let whitelist = inputs.request.routing.whitelist();
         let visible = visibility::visible(inputs.catalog, viewer);
-        let tools =
-            visible.iter().map(|e| &e.spec).filter(|t| whitelist.is_none_or(|list| list.contains(&t.name))).collect();
+        let tools = visible
+            .iter()
+            .map(|e| &e.spec)
+            .filter(|t| !is_own_discovery_tool(t) && whitelist.is_none_or(|list| list.contains(&t.name)))
+            .collect();
         offline::select(&offline::Choice { tools, index: inputs.index, settings: inputs.settings }, decomposition)
     };
     // The offline planner in the model's place, with the reason.
@@ -433,6 +477,12 @@ fn retrieved(tool: &ToolSpec, ranks: &HashMap<&str, usize>, planner: &PlannerRep
         None if planner.used != Planner::Offline => {
             Verdict::kept(Gate::Retrieved, "retrieved.offered", "Every visible tool is offered to the model")
         }
+        None if is_own_discovery_tool(tool) && !proposed => Verdict::new(
+            Gate::Retrieved,
+            Outcome::NotChosen,
+            "retrieved.discovery",
+            "It finds tools: a model or a plan by hand calls it, never the ranking",
+        ),
         None if proposed => Verdict::kept(Gate::Retrieved, "retrieved.rule", "A rule leads to it, not the ranking"),
         None if ranks.len() < MAX_CANDIDATES => {
             Verdict::new(Gate::Retrieved, Outcome::NotChosen, "retrieved.no_match", "It shares no word with the query")

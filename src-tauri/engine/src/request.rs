@@ -11,6 +11,10 @@ pub struct Session {
     pub user: String,
     /// Feature flags that are on.
     pub flags: Vec<String>,
+    /// Names the conversation that activations of scope `session` belong to (D-06); empty for none.
+    pub id: String,
+    /// Deferred tools that the session has activated. The workbench fills it in: what a caller sends is not used.
+    pub activated: Vec<String>,
 }
 
 /// The phase of the conversation (source 004). The transitions between them: [`ExecutionState::transition`].

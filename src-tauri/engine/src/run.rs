@@ -6,11 +6,13 @@
 
 pub mod driver;
 pub mod event;
+mod noted;
 pub mod state;
 
 pub use driver::{Driver, Gatekeeper};
 
 pub use event::{AttemptOutcome, JournalEntry, RunEvent, RunOutcome, Skip};
+pub use noted::Noted;
 pub use state::{Attempt, RunState, StepState, StepStatus};
 
 /// Number of a run in its workspace, from 1.

@@ -2,6 +2,13 @@
 //!
 //! Every verdict that a setting decides names it by its path here (`policy.denied`, `guard.noise_prefixes`).
 
+mod discovery;
+
+pub use discovery::{
+    ActivationScope, DirectorySettings, DiscoverySettings, ExampleSettings, HintSettings, MAX_LIMIT, SearchType,
+    TaskType, ToolGroup,
+};
+
 use crate::{Problem, tool::RetryPolicy};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, HashSet};
@@ -214,22 +221,6 @@ pub struct SavingsSettings {
 impl Default for SavingsSettings {
     fn default() -> Self {
         Self { cached_price: 0.1, min_cached: 1024 }
-    }
-}
-
-/// Deferred loading and search (source 003).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(default)]
-pub struct DiscoverySettings {
-    /// While off, deferred tools are shown like all others.
-    pub enabled: bool,
-    pub discovery_tools: Vec<String>,
-}
-
-impl Default for DiscoverySettings {
-    fn default() -> Self {
-        Self { enabled: false, discovery_tools: vec!["tool_search".into(), "tool_get".into()] }
     }
 }
 

@@ -84,6 +84,31 @@ pub fn is_cjk(c: char) -> bool {
         | 0xF900..=0xFAFF | 0xFE30..=0xFE4F | 0xFF00..=0xFFEF | 0x20000..=0x323AF)
 }
 
+/// Whether the whole of `text` fits `pattern`, in which `*` is any text and `?` any one character. Letter case counts.
+pub fn glob(pattern: &str, text: &str) -> bool {
+    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let (mut p, mut t) = (0, 0);
+    // The last star, and where the text after it was tried from: the only place to go back to.
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(c) if *c == '?' || *c == text[t] => (p, t) = (p + 1, t + 1),
+            _ => match &mut star {
+                Some((at, from)) => {
+                    *from += 1;
+                    (p, t) = (*at + 1, *from);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,5 +136,25 @@ mod tests {
     fn truncation_keeps_both_ends() {
         assert_eq!(middle_truncate("abcdefghij", 5), "ab…ij");
         assert_eq!(middle_truncate("abc", 5), "abc");
+    }
+
+    /// D-01: patterns of names, in time that grows with the text and not with the stars.
+    #[test]
+    fn globs_match_whole_names() {
+        for (pattern, text, fits) in [
+            ("tasks.*", "tasks.list", true),
+            ("tasks.*", "tasks", false),
+            ("tasks.*", "my.tasks.list", false),
+            ("*", "", true),
+            ("a?c", "abc", true),
+            ("a?c", "ac", false),
+            ("*_id*", "get_id_of", true),
+            ("翻*", "翻译", true),
+            ("finish", "Finish", false),
+            ("", "a", false),
+        ] {
+            assert_eq!(glob(pattern, text), fits, "{pattern} {text}");
+        }
+        assert!(!glob(&"a*".repeat(200), &"a".repeat(150)));
     }
 }

@@ -63,7 +63,9 @@ impl Classification {
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "snake_case")]
 pub enum Loading {
+    /// Nobody has said: the workspace's default holds (D-01).
     #[default]
+    Undeclared,
     Always,
     Deferred,
 }

@@ -5,9 +5,11 @@
 //! enters the prompt only after an intent was selected (V-08, V-09).
 
 use crate::{
-    Problem, planning,
+    Problem,
+    discovery::{self, DiscoveryEvent, Index, Within},
+    planning,
     ports::TokenCounter,
-    request::{Decomposition, ExecutionState, Request},
+    request::{ExecutionState, Request},
     savings::{Pieces, TurnTokens},
     select::{Exchange, ExchangeCall, Prompt, Reply, ReplyPath, prompt, reply},
     session::{Actor, SessionEvent, SessionState},
@@ -83,15 +85,16 @@ pub enum Next {
 /// A planning's prompts and replies so far.
 pub struct Dialogue<'a> {
     catalog: &'a Catalog,
+    index: &'a Index,
     settings: &'a Settings,
     counter: &'a dyn TokenCounter,
-    decomposition: Decomposition,
     /// With the state and the intent as the turns have made them.
     request: Request,
     session: SessionState,
     exchanges: Vec<Exchange>,
     activated: Vec<String>,
     records: Vec<TurnRecord>,
+    discovered: Vec<DiscoveryEvent>,
     before: Option<Pieces>,
 }
 
@@ -108,6 +111,7 @@ impl<'a> Dialogue<'a> {
     /// Errors when the request itself is unusable.
     pub fn new(
         catalog: &'a Catalog,
+        index: &'a Index,
         settings: &'a Settings,
         counter: &'a dyn TokenCounter,
         request: &Request,
@@ -115,14 +119,15 @@ impl<'a> Dialogue<'a> {
         planning::validate(settings, request)?;
         Ok(Self {
             catalog,
+            index,
             settings,
             counter,
-            decomposition: planning::decomposition(request),
             session: SessionState::of_request(request),
             request: request.clone(),
             exchanges: vec![],
             activated: vec![],
             records: vec![],
+            discovered: vec![],
             before: None,
         })
     }
@@ -133,9 +138,13 @@ impl<'a> Dialogue<'a> {
         let mut tools = visibility::in_prompt(self.catalog, &viewer);
         // At the end, so that the beginning of the prompt stays what the provider has in its cache.
         tools.extend(self.loaded(&viewer));
-        let mut prompt = planning::prompt_for(self.catalog, self.settings, &self.request, &self.decomposition, &tools);
+        let mut prompt = planning::prompt_for(&self.within(&viewer), self.settings, &self.request, &tools);
         prompt.turns.clone_from(&self.exchanges);
         Ok(prompt)
+    }
+
+    fn within<'v>(&'v self, viewer: &'v Viewer<'v>) -> Within<'v> {
+        Within { catalog: self.catalog, index: self.index, settings: &self.settings.discovery, viewer }
     }
 
     fn loaded(&self, viewer: &Viewer) -> Vec<&'a Entry> {
@@ -262,13 +271,28 @@ impl<'a> Dialogue<'a> {
         Answered { result, ..Default::default() }
     }
 
-    /// The place where discovery answers: a search or a look-up of tools, and which of them to load.
+    /// A search or a look-up of tools. What it returns stands in the next prompt, since a provider takes calls only of
+    /// tools that it was given.
     fn discover(&mut self, call: &ToolCall) -> Answered {
-        Answered::error(&Problem::new(
-            "discovery.unavailable",
-            format!("{} is not answered while planning", call.tool),
-            "choose among the tools that are offered",
-        ))
+        let viewer = match Viewer::new(self.settings, &self.request) {
+            Ok(viewer) => viewer,
+            Err(problem) => return Answered::error(&problem),
+        };
+        let Some(answer) = discovery::answer(call, &self.within(&viewer)) else {
+            let message = format!("{} is not answered while planning", call.tool);
+            return Answered::error(&Problem::new("discovery.unavailable", message, "choose among the offered tools"));
+        };
+        let (event, result) = (answer.event, answer.result);
+        self.discovered.extend(event);
+        match result {
+            Ok(result) => Answered { activated: tools_of(&result), result, is_error: false },
+            Err(error) => Answered::error(&Problem::new("discovery.refused", error.message, error.hint)),
+        }
+    }
+
+    /// What the discovery tools did in these turns.
+    pub fn discovered(&self) -> &[DiscoveryEvent] {
+        &self.discovered
     }
 
     /// The request as the turns have left it: with the intent that the model selected.
@@ -317,6 +341,12 @@ impl<'a> Dialogue<'a> {
         self.before = Some(pieces);
         tokens
     }
+}
+
+/// The names of the tools in the answer of a discovery tool.
+fn tools_of(result: &Value) -> Vec<String> {
+    let tools = result.get("tools").and_then(Value::as_array);
+    tools.into_iter().flatten().filter_map(|tool| Some(tool.get("name")?.as_str()?.to_string())).collect()
 }
 
 /// The id that a selection names: the argument that is called so, else the only text among the arguments.

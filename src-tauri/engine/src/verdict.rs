@@ -49,6 +49,25 @@ impl Gate {
         Gate::Planned,
         Gate::Executed,
     ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Registered => "registered",
+            Self::Policy => "policy",
+            Self::Visibility => "visibility",
+            Self::Mode => "mode",
+            Self::State => "state",
+            Self::Loading => "loading",
+            Self::Retrieved => "retrieved",
+            Self::Proposed => "proposed",
+            Self::Whitelist => "whitelist",
+            Self::Applicability => "applicability",
+            Self::Arguments => "arguments",
+            Self::Schema => "schema",
+            Self::Planned => "planned",
+            Self::Executed => "executed",
+        }
+    }
 }
 
 /// What a gate said.

@@ -7,7 +7,7 @@ use crate::{
     Problem, intent,
     request::{ExecutionState, Request, Session},
     settings::{Mode, Settings, VisibilityRule},
-    tool::{Catalog, Classification, Entry, Loading, ToolSpec},
+    tool::{Binding, Catalog, Classification, Entry, Loading, ToolSpec},
     verdict::{Gate, Outcome, Trail, Verdict},
 };
 use std::{collections::HashSet, sync::Arc};
@@ -16,6 +16,7 @@ use std::{collections::HashSet, sync::Arc};
 #[derive(Debug, Clone)]
 pub struct Viewer<'a> {
     settings: &'a Settings,
+    session: &'a Session,
     state: ExecutionState,
     mode: Option<&'a Mode>,
     lists: Arc<Lists<'a>>,
@@ -36,6 +37,7 @@ struct Lists<'a> {
 #[derive(Debug, Clone, Copy)]
 enum Decision<'a> {
     Denied,
+    DiscoveryIsOff,
     NotAllowed,
     LacksTag(&'a str),
     Allowed,
@@ -45,24 +47,36 @@ enum Decision<'a> {
     NoMode,
     ModePermits(&'a Mode),
     ModeForbids(&'a Mode),
+    /// A mode that hid the discovery tools would leave every deferred tool of its groups undiscoverable.
+    ModeDiscovery,
     ActionShows,
     Handshake,
     Safe,
     Destructive,
     Unclassified,
     Loaded,
+    LoadedAsDeferred,
+    LoadedByPattern(&'a str),
+    LoadedByDefault,
+    Activated,
     Deferred,
-    DiscoveryOff,
+    DeferredByDefault,
 }
 
 impl Decision<'_> {
     fn gate(self) -> Gate {
         match self {
-            Self::Denied | Self::NotAllowed | Self::LacksTag(_) | Self::Allowed => Gate::Policy,
+            Self::Denied | Self::DiscoveryIsOff | Self::NotAllowed | Self::LacksTag(_) | Self::Allowed => Gate::Policy,
             Self::Killed | Self::HiddenBy(_) | Self::Open => Gate::Visibility,
-            Self::NoMode | Self::ModePermits(_) | Self::ModeForbids(_) => Gate::Mode,
+            Self::NoMode | Self::ModePermits(_) | Self::ModeForbids(_) | Self::ModeDiscovery => Gate::Mode,
             Self::ActionShows | Self::Handshake | Self::Safe | Self::Destructive | Self::Unclassified => Gate::State,
-            Self::Loaded | Self::Deferred | Self::DiscoveryOff => Gate::Loading,
+            Self::Loaded
+            | Self::LoadedAsDeferred
+            | Self::LoadedByPattern(_)
+            | Self::LoadedByDefault
+            | Self::Activated
+            | Self::Deferred
+            | Self::DeferredByDefault => Gate::Loading,
         }
     }
 
@@ -70,6 +84,7 @@ impl Decision<'_> {
         matches!(
             self,
             Self::Denied
+                | Self::DiscoveryIsOff
                 | Self::NotAllowed
                 | Self::LacksTag(_)
                 | Self::Killed
@@ -118,7 +133,7 @@ impl<'a> Viewer<'a> {
             of_mode: mode.map_or(Names::of(&[]), |mode| Names::of(&mode.tools)),
             rules: rules.map(|rule| (rule, Names::of(&rule.hide))).collect(),
         };
-        Ok(Self { settings, state: effective_state(settings, request), mode, lists: Arc::new(lists) })
+        Ok(Self { settings, session: &request.session, state: effective_state(settings, request), mode, lists: Arc::new(lists) })
     }
 
     pub fn state(&self) -> ExecutionState {
@@ -184,13 +199,34 @@ impl<'a> Viewer<'a> {
         self.settings.handshake_tools.contains(&tool.name)
     }
 
+    fn is_discovery(&self, tool: &ToolSpec) -> bool {
+        self.settings.discovery.enabled && self.settings.discovery.discovery_tools.contains(&tool.name)
+    }
+
     fn is_deferred(&self, tool: &ToolSpec) -> bool {
-        tool.loading == Loading::Deferred && self.settings.discovery.enabled
+        matches!(self.loading(tool), Decision::Deferred | Decision::DeferredByDefault)
+    }
+
+    /// Whether the tool's schema stands in the prompt before anything is activated.
+    pub fn loads_from_start(&self, tool: &ToolSpec) -> bool {
+        !self.is_deferred(tool) && !matches!(self.loading(tool), Decision::Activated)
+    }
+
+    /// What the tool's own word, the patterns and the default come to: never undeclared.
+    pub fn loads(&self, tool: &ToolSpec) -> Loading {
+        if self.loads_from_start(tool) { Loading::Always } else { Loading::Deferred }
+    }
+
+    pub fn session(&self) -> &'a Session {
+        self.session
     }
 
     fn policy<'t>(&'t self, tool: &'t ToolSpec) -> Decision<'t> {
         if self.lists.denied.names(tool) {
             return Decision::Denied;
+        }
+        if !self.settings.discovery.enabled && is_own_discovery_tool(tool) {
+            return Decision::DiscoveryIsOff;
         }
         let required = &self.settings.policy.require_tags;
         if self.lists.allowed.is_none() && required.is_empty() {
@@ -221,6 +257,9 @@ impl<'a> Viewer<'a> {
 
     fn mode<'t>(&'t self, tool: &'t ToolSpec) -> Decision<'t> {
         let Some(mode) = self.mode else { return Decision::NoMode };
+        if self.is_discovery(tool) {
+            return Decision::ModeDiscovery;
+        }
         match mode.groups.contains(&tool.group) || self.lists.of_mode.permits(&tool.name) || self.is_handshake(tool) {
             true => Decision::ModePermits(mode),
             false => Decision::ModeForbids(mode),
@@ -241,12 +280,26 @@ impl<'a> Viewer<'a> {
         }
     }
 
+    /// A pattern wins over what the tool declares; a tool that declares nothing follows the default (D-01).
     fn loading<'t>(&'t self, tool: &'t ToolSpec) -> Decision<'t> {
-        match tool.loading {
-            Loading::Always => Decision::Loaded,
-            Loading::Deferred if self.settings.discovery.enabled => Decision::Deferred,
-            Loading::Deferred => Decision::DiscoveryOff,
+        let discovery = &self.settings.discovery;
+        let declared = tool.loading == Loading::Deferred;
+        if !discovery.enabled {
+            return if declared { Decision::LoadedAsDeferred } else { Decision::Loaded };
         }
+        if tool.loading == Loading::Always {
+            return Decision::Loaded;
+        }
+        if let Some(pattern) = discovery.pattern_for(&tool.name) {
+            return Decision::LoadedByPattern(pattern);
+        }
+        if !declared && discovery.default_loading != Loading::Deferred {
+            return Decision::LoadedByDefault;
+        }
+        if self.session.activated.contains(&tool.name) {
+            return Decision::Activated;
+        }
+        if declared { Decision::Deferred } else { Decision::DeferredByDefault }
     }
 
     /// A decision in words.
@@ -257,6 +310,9 @@ impl<'a> Viewer<'a> {
         let state = self.state.name();
         match decision {
             Decision::Denied => hidden("policy.denied", "Denied by name".into()).set_by("policy.denied"),
+            Decision::DiscoveryIsOff => {
+                hidden("policy.discovery_off", "Discovery is off".into()).set_by("discovery.enabled")
+            }
             Decision::NotAllowed => {
                 hidden("policy.not_allowed", "Not on the allow-list".into()).set_by("policy.allowed")
             }
@@ -280,6 +336,8 @@ impl<'a> Viewer<'a> {
                 let group = if tool.group.is_empty() { "no group".into() } else { format!("the group {}", tool.group) };
                 hidden("mode.group", format!("The mode {} does not permit {group}", mode.name)).set_by("modes")
             }
+            Decision::ModeDiscovery => kept("mode.discovery", "Discovery tools are shown in every mode")
+                .set_by("discovery.discovery_tools"),
             Decision::ActionShows => kept("state.action", "ACTION shows all that the mode permits"),
             Decision::Handshake => kept("state.handshake", "The intent-selection tool is always shown"),
             Decision::Safe => {
@@ -294,12 +352,26 @@ impl<'a> Viewer<'a> {
                     .set_by("classification")
             }
             Decision::Loaded => kept("loading.always", "Loaded from the start"),
+            Decision::LoadedAsDeferred => kept("loading.discovery_off", "Deferred, but loaded because discovery is off")
+                .set_by("discovery.enabled"),
+            Decision::LoadedByPattern(pattern) => {
+                let reason = format!("Loaded from the start: its name fits {pattern}");
+                Verdict::kept(gate, "loading.pattern", reason).set_by("discovery.always_loaded_patterns")
+            }
+            Decision::LoadedByDefault => kept("loading.default", "Declares nothing; the default loads it from the start")
+                .set_by("discovery.default_loading"),
+            Decision::Activated => {
+                kept("loading.activated", "Activated in this session").set_by("discovery.activation_scope")
+            }
             Decision::Deferred => {
                 Verdict::new(gate, Outcome::Deferred, "loading.deferred", "Its schema is loaded at the first call")
                     .set_by("discovery.enabled")
             }
-            Decision::DiscoveryOff => kept("loading.discovery_off", "Deferred, but loaded because discovery is off")
-                .set_by("discovery.enabled"),
+            Decision::DeferredByDefault => {
+                let reason = "Declares nothing; by default its schema is loaded at the first call";
+                Verdict::new(gate, Outcome::Deferred, "loading.default_deferred", reason)
+                    .set_by("discovery.default_loading")
+            }
         }
     }
 }
@@ -345,6 +417,11 @@ impl<'a> Names<'a> {
             Self::Many { exact, prefixes } => exact.contains(name) || prefixes.iter().any(|p| name.starts_with(p)),
         }
     }
+}
+
+/// Whether the tool is one of our own discovery tools, whatever it is called in this catalog.
+pub fn is_own_discovery_tool(tool: &ToolSpec) -> bool {
+    matches!(&tool.binding, Binding::Builtin { name } if name == crate::discovery::SEARCH || name == crate::discovery::GET)
 }
 
 /// The state that a request is judged in. ACTION counts as REASONING without an intent, and with one that the settings

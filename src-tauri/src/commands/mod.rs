@@ -5,6 +5,7 @@
 pub mod capability;
 pub mod catalog;
 pub mod catalog_table;
+pub mod discovery;
 pub mod plan;
 pub mod run;
 pub mod session;

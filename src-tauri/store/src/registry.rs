@@ -73,6 +73,16 @@ impl Registry<'_> {
         })
     }
 
+    /// The newest revision; 0 before anything was registered.
+    pub fn newest(&self) -> Result<Revision, Problem> {
+        self.0.read(|db| Ok(newest(db)?))
+    }
+
+    /// Whether the newest catalog holds a tool of the name, readable or damaged.
+    pub fn holds(&self, name: &str) -> Result<bool, Problem> {
+        self.0.read(|db| Ok(latest(db, name, newest(db)?)?.is_some_and(|version| version.spec_json.is_some())))
+    }
+
     /// The catalog as it was at `revision`. Error: `registry.unknown_revision`.
     pub fn at(&self, revision: Revision) -> Result<StoredCatalog, Problem> {
         self.0.read(|db| {

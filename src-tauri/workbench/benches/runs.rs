@@ -118,6 +118,7 @@ impl Bench {
             runtime: self.runtime.clone(),
             journal,
             gate: Arc::new(move |call| admit(&catalog, &settings, &request, call)),
+            noted: Default::default(),
             cancel: CancellationToken::new(),
         };
         // On a worker, as the workbench does it, and not on the thread that blocks.

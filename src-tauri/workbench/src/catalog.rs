@@ -27,6 +27,7 @@ impl Workbench {
         let settings = self.settings();
         let catalog = self.tools().catalog;
         let counter = self.counter(&settings);
+        let request = &self.activated_in(&settings, request.clone());
         let viewer = Viewer::new(&settings, request)?;
         let planned = self.planned_for(request, plan);
         let trails: HashMap<&str, &Trail> =
@@ -71,6 +72,7 @@ impl Workbench {
         let settings = self.settings();
         let catalog = self.tools().catalog;
         let entry = catalog.get(name).ok_or_else(|| unknown(&catalog, name))?;
+        let request = &self.activated_in(&settings, request.clone());
         let trail = match self.planned_for(request, plan) {
             Some(planned) => planning::trail(&planned.planning, &settings, &entry.spec)?,
             None => Viewer::new(&settings, request)?.trail(&entry.spec),
@@ -142,7 +144,7 @@ impl Workbench {
         Ok(())
     }
 
-    fn reload(&self) -> Result<Vec<Problem>, Problem> {
+    pub(crate) fn reload(&self) -> Result<Vec<Problem>, Problem> {
         let stored = self.inner.store.registry().load()?;
         let (catalog, mut problems) = Catalog::new(stored.revision, stored.specs);
         problems.extend(stored.problems);
@@ -153,7 +155,13 @@ impl Workbench {
 
     fn planned_for(&self, request: &Request, plan: Option<u32>) -> Option<Arc<Planned>> {
         let planned = self.planned(plan?).ok()?;
-        (planned.asked == *request || planned.planning.request == *request).then_some(planned)
+        // A run that activated tools since then changes nothing about what was planned.
+        let same = |then: &Request| {
+            let mut then = then.clone();
+            then.session.activated.clone_from(&request.session.activated);
+            then == *request
+        };
+        (same(&planned.asked) || same(&planned.planning.request)).then_some(planned)
     }
 
     fn tool_history(&self, name: &str) -> Result<Vec<RevisionRow>, Problem> {

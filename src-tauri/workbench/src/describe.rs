@@ -54,6 +54,7 @@ pub fn event_row(entry: &JournalEntry) -> EventRow {
         RunEvent::Finished { outcome, duration_ms } => {
             ("", format!("Run {} after {duration_ms} ms", run_outcome(*outcome)))
         }
+        RunEvent::Discovery { step, event } => (step.as_deref().unwrap_or_default(), event.says()),
     };
     EventRow { seq: entry.seq, at_ms: entry.at_ms, kind: entry.event.kind().into(), step: step.into(), text }
 }

@@ -6,6 +6,7 @@
 mod catalog;
 mod changes;
 mod describe;
+mod discovery;
 mod doctor;
 pub mod eval;
 mod graph;
@@ -87,6 +88,7 @@ struct Inner {
     sessions: Mutex<()>,
     runs: Mutex<HashMap<u32, runs::Live>>,
     followers: Mutex<Vec<mpsc::UnboundedSender<RunUpdate>>>,
+    activations: discovery::Activations,
     toolbox: Mutex<Option<(toolplan_engine::settings::NetworkSettings, Toolbox)>>,
     notices: Vec<Problem>,
 }
@@ -155,6 +157,7 @@ impl Workbench {
             sessions: Mutex::default(),
             runs: Mutex::default(),
             followers: Mutex::default(),
+            activations: Default::default(),
             toolbox: Mutex::default(),
             notices,
         };
@@ -185,7 +188,13 @@ impl Workbench {
     /// Stores the settings; they hold from the next planning and the next call on.
     pub fn save_settings(&self, settings: Settings) -> Result<(), Problem> {
         settings.check()?;
+        if let Some(problem) = settings.discovery.problems().into_iter().next() {
+            return Err(problem);
+        }
         self.inner.store.settings().save(&settings)?;
+        if settings.discovery.enabled && discovery::register(&self.inner.store)? {
+            self.reload()?;
+        }
         *self.inner.settings.write().expect("no writer panics") = settings;
         Ok(())
     }

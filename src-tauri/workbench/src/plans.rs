@@ -11,6 +11,7 @@ use std::{
 };
 use toolplan_engine::{
     Problem,
+    discovery::DiscoveryEvent,
     guard::{Guard, GuardReport},
     plan::PlanSpec,
     planning::{self, Answer, Inputs, Planning, ToolHistory},
@@ -85,11 +86,12 @@ struct Asked {
     request: Request,
     turns: Vec<TurnRecord>,
     selections: Vec<SessionEvent>,
+    discovered: Vec<DiscoveryEvent>,
 }
 
 impl Asked {
     fn without_turns(said: Said, request: Request) -> Self {
-        Self { said, request, turns: vec![], selections: vec![] }
+        Self { said, request, turns: vec![], selections: vec![], discovered: vec![] }
     }
 }
 
@@ -99,6 +101,7 @@ impl Workbench {
     /// with nothing changed asks the model anew.
     pub async fn plan(&self, request: Request, previous: Option<u32>) -> Result<PlanView, Problem> {
         let settings = self.settings();
+        let request = self.activated_in(&settings, request);
         planning::validate(&settings, &request)?;
         let before = previous.and_then(|id| self.planned(id).ok());
         let tools = self.tools();
@@ -109,6 +112,7 @@ impl Workbench {
     /// Checks and shows a plan that somebody wrote by hand or edited. Nothing is proposed; the guard admits each step.
     pub fn plan_from(&self, request: Request, spec: PlanSpec) -> Result<PlanView, Problem> {
         let settings = self.settings();
+        let request = self.activated_in(&settings, request);
         let tools = self.tools();
         let catalog = tools.catalog.clone();
         let asked = Asked::without_turns(Said::Nothing, request.clone());
@@ -138,6 +142,7 @@ impl Workbench {
 
     /// What the guard makes of a model's text for the request, without planning.
     pub fn check_guard(&self, request: Request, text: &str) -> Result<GuardReport, Problem> {
+        let request = self.activated_in(&self.settings(), request);
         let reply = Reply { text: text.into(), ..Default::default() };
         let said = Said::Heard(Heard { label: "given text".into(), replies: vec![(reply, None)] });
         let asked = Asked::without_turns(said, request.clone());
@@ -146,7 +151,9 @@ impl Workbench {
 
     /// The prompt that a model would get (V-09).
     pub fn prompt(&self, request: &Request) -> Result<Prompt, Problem> {
-        let mut prompt = planning::prompt(&self.tools().catalog, &self.settings(), request)?;
+        let (tools, settings) = (self.tools(), self.settings());
+        let request = self.activated_in(&settings, request.clone());
+        let mut prompt = planning::prompt(&tools.catalog, &tools.index, &settings, &request)?;
         prompt.temperature = self.inner.temperature.unwrap_or(prompt.temperature);
         Ok(prompt)
     }
@@ -205,7 +212,7 @@ impl Workbench {
         model: Option<Arc<dyn ChatModel>>,
     ) -> Result<Asked, Problem> {
         let counter = self.counter(settings);
-        let mut dialogue = Dialogue::new(&tools.catalog, settings, &counter, request)?;
+        let mut dialogue = Dialogue::new(&tools.catalog, &tools.index, settings, &counter, request)?;
         let label = match (&heard, &model) {
             (Some(heard), _) => heard.label.clone(),
             (None, Some(model)) => model.label(),
@@ -230,9 +237,10 @@ impl Workbench {
                     match failure {
                         Ok(reply) => reply,
                         Err(reason) => {
+                            let discovered = dialogue.discovered().to_vec();
                             let turns = dialogue.into_records();
                             let said = Said::Unavailable(reason);
-                            return Ok(Asked { said, request: request.clone(), turns, selections: vec![] });
+                            return Ok(Asked { said, request: request.clone(), turns, selections: vec![], discovered });
                         }
                     }
                 }
@@ -247,6 +255,7 @@ impl Workbench {
             said: Said::Heard(Heard { label, replies }),
             request: dialogue.request().clone(),
             selections: dialogue.session().log().iter().map(|t| t.event.clone()).collect(),
+            discovered: dialogue.discovered().to_vec(),
             turns: dialogue.into_records(),
         })
     }
@@ -259,7 +268,7 @@ impl Workbench {
         asked: Asked,
         before: Option<&Planned>,
     ) -> Result<PlanView, Problem> {
-        let Asked { said, request, turns, selections } = asked;
+        let Asked { said, request, turns, selections, discovered } = asked;
         let counter = self.counter(&settings);
         let history = self.history()?;
         let answer = match &said {
@@ -289,6 +298,11 @@ impl Workbench {
         let full = planning.tokens.states.first().map_or((0, 0), |s| (s.full_tools, s.full));
         planning.savings = savings::of(&tokens, full, &counter, counts_exactly, &settings.savings);
         planning.turns = turns;
+        if settings.discovery.enabled {
+            let ready = self.index_ready(&tools, &settings, &request)?;
+            planning.discovery.insert(0, ready);
+            planning.discovery.extend(discovered);
+        }
         let decided_in_ms = began.elapsed().as_secs_f64() * 1000.0;
         let changes = before.map(|b| changes::between(&b.planning, &planning)).unwrap_or_default();
         let graph: GraphView = graph::of(&planning.plan, &planning.shape, &tools.catalog, Some(&planning.guard));

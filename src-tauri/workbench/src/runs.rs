@@ -1,7 +1,9 @@
 //! Running plans, following them, and opening old runs.
 
 use crate::{
-    Workbench, graph,
+    Workbench,
+    discovery::RunDiscovery,
+    graph,
     views::{EventRow, RunDetail, RunSummary},
 };
 use std::sync::Arc;
@@ -60,8 +62,11 @@ impl Workbench {
             .create_run(&request.query, &planned.planning.planner.label, planned.catalog.revision())
             .await?;
         let opening = RunEvent::Planned { planning: Box::new(planned.planning.clone()) };
-        let entries = store.append(run, vec![opening]).await?;
+        let discovered = planned.planning.discovery.iter();
+        let discovered = discovered.map(|event| RunEvent::Discovery { step: None, event: event.clone() });
+        let entries = store.append(run, std::iter::once(opening).chain(discovered).collect()).await?;
         let state = RunState::of(&entries);
+        let discovery = RunDiscovery::new(self.clone(), request.clone(), &state);
         self.tell_followers(run, &entries);
         let cancel = CancellationToken::new();
         let (ended, receiver) = watch::channel(None);
@@ -72,9 +77,10 @@ impl Workbench {
             query: request.query.clone(),
             catalog: planned.catalog.clone(),
             settings: settings.run,
-            runtime: Arc::new(self.toolbox()),
+            runtime: discovery.runtime(Arc::new(self.toolbox())),
             journal: store.clone(),
-            gate: self.gatekeeper(request),
+            gate: discovery.gate(self.gatekeeper(request)),
+            noted: discovery.noted(),
             cancel,
         };
         let workbench = self.clone();

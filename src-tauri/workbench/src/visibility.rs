@@ -197,7 +197,12 @@ impl Workbench {
         let mut rows = vec![];
         for tenant in &tenants {
             for mode in &modes {
-                let session = Session { tenant: tenant.clone(), user: query.user.clone(), flags: query.flags.clone() };
+                let session = Session {
+                    tenant: tenant.clone(),
+                    user: query.user.clone(),
+                    flags: query.flags.clone(),
+                    ..Default::default()
+                };
                 let request = Request {
                     session,
                     mode: mode.clone(),

@@ -68,6 +68,14 @@ export const commands = {
 	revertCatalog: (revision: number) => typedError<number, Problem>(__TAURI_INVOKE("revert_catalog", { revision })),
 	/**  What the unclassified tools of the selection seem to be. */
 	suggestClassification: (selection: Selection) => typedError<ClassificationSuggestion[], Problem>(__TAURI_INVOKE("suggest_classification", { selection })),
+	/**  One query searched in every way, side by side. `hidden`: also the tools that the session does not see. */
+	searchLab: (request: Request, query: SearchQuery, hidden: boolean) => typedError<SearchLab, Problem>(__TAURI_INVOKE("search_lab", { request, query, hidden })),
+	/**  The groups of tools as the model would see them. */
+	toolDirectory: (request: Request) => typedError<Directory, Problem>(__TAURI_INVOKE("tool_directory", { request })),
+	/**  The deferred tools that the session has activated. */
+	activatedTools: (session: string) => typedError<string[], Problem>(__TAURI_INVOKE("activated_tools", { session })),
+	/**  Takes an activation back, or all of the session's where no tool is named. */
+	deactivateTools: (session: string, tool: string | null) => typedError<null, Problem>(__TAURI_INVOKE("deactivate_tools", { session, tool })),
 };
 
 /** Events */
@@ -86,6 +94,10 @@ export type Age =
 "day" | 
 /**  Within a week. */
 "week" | "older";
+/**  How long an activated tool stays in the prompt. */
+export type ActivationScope = "run" | 
+/**  For the session's id, until it is taken back or the program ends. */
+"session";
 
 /**  Everything the window needs before the first query. */
 export type AppInfo = {
@@ -163,6 +175,9 @@ export type Came =
 "alias" | 
 /**  An enabled extension implies it. */
 "implied";
+export type BlockKind = 
+/**  How to find what is not shown. */
+"discovery" | "directory" | "hints";
 
 /**  A tool that ranks for the query. */
 export type Candidate = {
@@ -402,8 +417,91 @@ export type DiffKind = "added" | "removed" | "changed" | "same";
 /**  Deferred loading and search (source 003). */
 export type DiscoverySettings = {
 	/**  While off, deferred tools are shown like all others. */
+/**  The groups in the order of the settings, then those of the namespaces. */
+export type Directory = {
+	groups: DirectoryGroup[],
+	/**  Groups beyond `discovery.directory.max_groups`. */
+	left_out: number,
+	/**  What the model sees of it. */
+	text: string,
+};
+
+export type DirectoryGroup = {
+	name: string,
+	title: string | null,
+	trigger: string | null,
+	task_type: TaskType | null,
+	/**  How many tools it holds. */
+	tools: number,
+	/**  The shortest names. */
+	examples: string[],
+};
+
+/**  The groups of tools in the prompt (D-07). */
+export type DirectorySettings = {
 	enabled?: boolean,
+	/**  1 to 100. */
+	max_groups?: number,
+	/**  Names shown of each group, 0 to 50. */
+	max_tools_per_group?: number,
+	include_tool_counts?: boolean,
+	/**  A group of each namespace for the tools that no group of `groups` takes. */
+	include_default_groups?: boolean,
+	groups?: ToolGroup[],
+};
+
+export type DiscoveryEvent = 
+/**  The index of the catalog is at hand. */
+{ type: "tool_search_cache_ready"; 
+/**  The stored index; empty where it is kept in memory only. */
+db_path: string; tool_count: number; 
+/**  Always true: the ranking is part of the program. */
+fts_available: boolean; 
+/**  Tools that the policy lets through. */
+execution_tool_count: number; 
+/**  Tools whose schemas stand in the prompt. */
+visible_tool_count: number } | { type: "planner_tool_policy_filtered"; 
+/**  The first of them, at most 50. */
+removed: string[]; original_count: number; filtered_count: number } | { type: "tool_search_query"; query: string; requested_search_type: SearchType; effective_search_type: SearchType; results_count: number; tags: string[]; namespace: string | null } | { type: "tool_get"; requested: string[]; returned: string[]; 
+/**  Requested and not returned. */
+withheld: string[]; include_schemas: boolean; include_examples: boolean } | { type: "tool_hints_generated"; query: string; requested_search_type: SearchType; effective_search_type: SearchType; count: number; top_k: number } | { type: "tool_directory_rendered"; group_count: number } | { type: "tool_activated"; tool_name: string; activation_scope: ActivationScope; 
+/**  `tool_call` */
+source: string; 
+/**  `first_use` */
+reason: string } | { type: "tool_activation_denied"; tool_name: string; 
+/**  `visibility_policy`, or `session_id_missing`. */
+reason: string; 
+/**  The gate that refused; null when none did. */
+gate: Gate | null; 
+/**  The rule of that gate, and the setting behind it. */
+rule: string; config_key: string };
+
+/**  Deferred loading, search and the prompt's aids (source 003). */
+export type DiscoverySettings = {
+	/**  While off, deferred tools are shown like all others and the discovery tools are hidden. */
+	enabled?: boolean,
+	/**  Names that survive the allow-list, the required tags and every mode. */
 	discovery_tools?: string[],
+	/**  How a tool loads that declares nothing. */
+	default_loading?: Loading,
+	/**  Names that load from the start whatever they declare: `*` is any text, `?` any one character. */
+	always_loaded_patterns?: string[],
+	activation_scope?: ActivationScope,
+	/**  Namespaces whose tools rank a little higher, the most preferred first. */
+	preferred_namespaces?: string[],
+	/**  Look for the words' letters anywhere in a tool when no tool ranks. */
+	fts_fallback_to_regex?: boolean,
+	/**  Take only the differences into the stored index; else any difference builds it anew. */
+	enable_incremental_index?: boolean,
+	/**  Build the index anew whenever the workspace is opened. */
+	rebuild_index_on_open?: boolean,
+	/**  The most that one search finds; 0 means 10. */
+	max_search_results?: number,
+	/**  Folder of the stored indexes, from the workspace's folder; empty means the person's cache folder. */
+	cache_dir?: string,
+	hints?: HintSettings,
+	directory?: DirectorySettings,
+	examples?: ExampleSettings,
 };
 
 export type EdgeKind = 
@@ -452,6 +550,15 @@ export type Evidence = {
 	source: Source,
 	span: Span,
 	text: string,
+};
+
+/**  Examples in what `tool_get` returns. */
+export type ExampleSettings = {
+	enabled?: boolean,
+	/**  1 to 10. */
+	max_examples_per_tool?: number,
+	/**  The example's query and expected result beside its arguments. */
+	include_descriptions?: boolean,
 };
 
 /**  Whether a step may run beside others (source 001, `executionMode`). */
@@ -668,6 +775,15 @@ export type GuidanceReport = {
 /**  Where a line comes from. */
 export type GuidanceSource = "tool" | "core";
 
+/**  A shortlist for the query in the prompt (D-07). */
+export type HintSettings = {
+	enabled?: boolean,
+	/**  1 to 20. */
+	top_k?: number,
+	include_always_loaded?: boolean,
+	search_type?: SearchType,
+};
+
 /**  Something that a session can commit to before destructive tools are shown (source 004). */
 export type Intent = {
 	id?: string,
@@ -743,8 +859,57 @@ export type LintQuery = {
 	limit?: number,
 };
 
+export type LabMethod = "exact" | "regex" | "lexical" | 
+/**  By meaning; needs a model. */
+"semantic";
+
+export type LabPlace = {
+	/**  From 1. */
+	rank: number,
+	/**  0..1 */
+	score: number | null,
+};
+
+/**  What one way of searching did. */
+export type LabRanking = {
+	method: LabMethod,
+	/**  Tools found, of which the rows hold the best. */
+	found: number,
+	duration_ms: number | null,
+	/**  Why it could not search: an invalid pattern, no model. Empty when it could. */
+	error: string,
+};
+
+/**  A tool in the lab. */
+export type LabRow = {
+	tool: string,
+	namespace: string,
+	exact: LabPlace | null,
+	regex: LabPlace | null,
+	lexical: LabPlace | null,
+	semantic: LabPlace | null,
+	/**  Where the query's words, or its pattern, stand. */
+	fields: MatchedField[],
+	loading: Loading,
+	visible: boolean,
+	/**  The gate that hides it. */
+	gate: Gate | null,
+	reason: string,
+};
+
 /**  Whether the tool's schema stands in the prompt from the start (source 003). */
-export type Loading = "always" | "deferred";
+export type Loading = 
+/**  Nobody has said: the workspace's default holds (D-01). */
+"undeclared" | "always" | "deferred";
+
+/**  A field of a tool that the query matches. */
+export type MatchedField = {
+	/**  `name`, `title`, `description`, `tags` … */
+	field: string,
+	text: string,
+	/**  In the order of the text, without overlaps. */
+	spans: Span[],
+};
 
 export type MatrixCell = {
 	state: ExecutionState,
@@ -1019,6 +1184,10 @@ export type PlanningView = {
 	overreach: Overreach[],
 	/**  Tools that belong to an enabled extension and describe nothing. */
 	undescribed: string[],
+	/**  What discovery adds to the prompt (D-07). */
+	blocks?: PromptBlocks,
+	/**  What discovery did while the query was planned (D-08); empty while it is off. */
+	discovery?: DiscoveryEvent[],
 };
 
 /**
@@ -1030,6 +1199,21 @@ export type Problem = {
 	code: string,
 	message: string,
 	hint: string,
+};
+
+export type PromptBlock = {
+	kind: BlockKind,
+	/**  The very text. */
+	text: string,
+	tokens: number,
+};
+
+/**  The blocks of a planning's prompt. */
+export type PromptBlocks = {
+	/**  In the order of the prompt. */
+	blocks: PromptBlock[],
+	/**  Tokens of all of them. */
+	tokens: number,
 };
 
 /**  The model provider that the environment configures. */
@@ -1155,6 +1339,8 @@ export type RunState = {
 	duration_ms: number | null,
 	cancelling: boolean,
 	outcome: RunOutcome | null,
+	/**  Deferred tools that the run has activated, in the order of their first calls (D-06). */
+	activated?: string[],
 	/**  By step id, in plan order. */
 	steps: { [key in string]: StepState },
 };
@@ -1237,6 +1423,31 @@ export type SearchCall = {
 export type Selection = { kind: "tools"; names: string[] } | 
 /**  Whatever the query finds, all pages of it. */
 { kind: "filter"; query: CatalogQuery };
+/**  One query in the lab. */
+export type SearchLab = {
+	rankings: LabRanking[],
+	/**  Every tool that one of the rankings found; by the best rank in any of them. */
+	rows: LabRow[],
+};
+
+/**  The arguments of `tool_search`. */
+export type SearchQuery = {
+	query: string,
+	search_type?: SearchType,
+	/**  1 to 20. */
+	limit?: number,
+	/**  Also what stands in the prompt from the start. */
+	include_always_loaded?: boolean,
+	/**  The tool must carry all of them. */
+	tags?: string[],
+	/**  The namespace or one below it. */
+	namespace?: string | null,
+};
+
+/**  The ways to search. */
+export type SearchType = 
+/**  Ranked by words, in the index of our own. */
+"fts" | "regex" | "exact";
 
 /**  Who asks (V-02). */
 export type Session = {
@@ -1244,6 +1455,10 @@ export type Session = {
 	user?: string,
 	/**  Feature flags that are on. */
 	flags?: string[],
+	/**  Names the conversation that activations of scope `session` belong to (D-06); empty for none. */
+	id?: string,
+	/**  Deferred tools that the session has activated. The workbench fills it in: what a caller sends is not used. */
+	activated?: string[],
 };
 
 /**  What can happen to a session. */
@@ -1460,6 +1675,7 @@ export type Suggestion = {
 	/**  The word that decided; empty where none was found. */
 	evidence: string,
 };
+export type TaskType = "browser" | "api" | "code" | "domain" | "unknown";
 
 /**  Tokens of one tool's definition. */
 export type TokenCost = {
@@ -1534,6 +1750,18 @@ export type ToolPatch = {
 	/**  Lines that join the guidance of tools that do not have them. */
 	add_guidance?: string[],
 	remove_guidance?: string[],
+/**  A group of the directory: a tool belongs to the first group that takes it, for any of the reasons. */
+export type ToolGroup = {
+	name?: string,
+	title?: string | null,
+	/**  When to look here, in a few words. */
+	trigger?: string | null,
+	task_type?: TaskType | null,
+	match_namespaces?: string[],
+	match_tags?: string[],
+	/**  `*` is any text, `?` any one character. */
+	match_name_patterns?: string[],
+	tool_names?: string[],
 };
 
 /**  Which tools exist at all for this workspace (V-01). */

@@ -43,7 +43,29 @@ const settings = (): Settings => ({
     { id: "release", title: "Prepare the release", status: "open", constraints: [], scope: [], acceptance: [] },
   ],
   tenants: ["acme", "globex"],
-  discovery: { enabled: true, discovery_tools: [] },
+  discovery: {
+    enabled: true,
+    discovery_tools: [],
+    default_loading: "always",
+    always_loaded_patterns: [],
+    activation_scope: "run",
+    preferred_namespaces: [],
+    fts_fallback_to_regex: true,
+    enable_incremental_index: true,
+    rebuild_index_on_open: false,
+    max_search_results: 10,
+    cache_dir: "",
+    hints: { enabled: false, top_k: 5, include_always_loaded: false, search_type: "fts" },
+    directory: {
+      enabled: false,
+      max_groups: 20,
+      max_tools_per_group: 6,
+      include_tool_counts: true,
+      include_default_groups: true,
+      groups: [],
+    },
+    examples: { enabled: true, max_examples_per_tool: 3, include_descriptions: true },
+  },
   guard: { mode: "enforce", scan_thinking: true, add_by_rule: true, noise_prefixes: ["UTF"], projects: [] },
   planner: { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base", max_turns: 4 },
   run: { parallel_limit: 5, timeout_ms: 30_000, retry: { max_retries: 2, base_ms: 200 } },
@@ -259,6 +281,14 @@ export function createHost(): Host {
       advance(run);
       return null;
     },
+
+    searchLab: () => now({ rankings: [], rows: [] }),
+
+    toolDirectory: () => now({ groups: [], left_out: 0, text: "" }),
+
+    activatedTools: () => now([]),
+
+    deactivateTools: () => now(null),
 
     runs: () => now([...runs].reverse().map(summaryOf)),
 

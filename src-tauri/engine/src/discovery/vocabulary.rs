@@ -245,6 +245,35 @@ pub(super) enum Act {
     Upload,
 }
 
+impl Act {
+    /// In the order of the numbers that they are stored by: new ones go to the end.
+    const ALL: [Self; 14] = [
+        Self::Read,
+        Self::Create,
+        Self::Delete,
+        Self::Update,
+        Self::Calculate,
+        Self::Send,
+        Self::Reserve,
+        Self::Buy,
+        Self::Start,
+        Self::Stop,
+        Self::Convert,
+        Self::Analyze,
+        Self::Download,
+        Self::Upload,
+    ];
+}
+
+/// 0 for none.
+pub(super) fn act_number(act: Option<Act>) -> u8 {
+    act.and_then(|act| Act::ALL.iter().position(|a| *a == act)).map_or(0, |place| place as u8 + 1)
+}
+
+pub(super) fn act_of(number: u8) -> Option<Act> {
+    Act::ALL.get(usize::from(number).checked_sub(1)?).copied()
+}
+
 /// The act that a stemmed word names.
 pub(super) fn act(stem: &str) -> Option<Act> {
     Some(match stem {

@@ -3,7 +3,7 @@
 //! Every event is durable before anything else sees it (O-10): a call leaves for its tool only after the journal
 //! holds that it left.
 
-use super::{AttemptOutcome, JournalEntry, RunEvent, RunId, RunState};
+use super::{AttemptOutcome, JournalEntry, Noted, RunEvent, RunId, RunState};
 use crate::{
     Problem,
     guard::Admitted,
@@ -34,6 +34,8 @@ pub struct Driver {
     pub runtime: Arc<dyn ToolRuntime>,
     pub journal: Arc<dyn Journal>,
     pub gate: Gatekeeper,
+    /// What gate and tools did beside their answers.
+    pub noted: Noted,
     pub cancel: CancellationToken,
 }
 
@@ -89,6 +91,7 @@ impl Driver {
                         // Last of all: a start is decided when nothing else is, so that none is taken back.
                         Action::Start { step, attempt } if only_starts => {
                             let prepared = self.prepare(step, &ahead);
+                            events.extend(self.noted.take(Some(&self.id(step))));
                             events.push(RunEvent::AttemptStarted {
                                 step: self.id(step),
                                 attempt,
@@ -136,6 +139,7 @@ impl Driver {
                 joined = tasks.join_next_with_id() => {
                     let mut next = joined;
                     while let Some(joined) = next {
+                        events.extend(self.noted.take(None));
                         events.extend(self.back(joined, &mut calls));
                         next = tasks.try_join_next_with_id();
                     }

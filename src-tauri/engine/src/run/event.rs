@@ -1,6 +1,7 @@
 //! What can happen in a run. Variants are only ever added: every journal ever written stays readable.
 
 use crate::{
+    discovery::DiscoveryEvent,
     plan::PlanSpec,
     planning::Planning,
     ports::{ToolError, ToolResult},
@@ -75,6 +76,12 @@ pub enum RunEvent {
         outcome: RunOutcome,
         duration_ms: u64,
     },
+    /// Tools were searched, read, activated or shown (D-08).
+    Discovery {
+        /// The step that did it; null while the query was planned.
+        step: Option<String>,
+        event: DiscoveryEvent,
+    },
 }
 
 impl RunEvent {
@@ -94,6 +101,7 @@ impl RunEvent {
             Self::StepCancelled { .. } => "step_cancelled",
             Self::CancelRequested => "cancel_requested",
             Self::Finished { .. } => "finished",
+            Self::Discovery { .. } => "discovery",
         }
     }
 }
@@ -160,6 +168,7 @@ mod tests {
             RunEvent::StepCancelled { step: step() },
             RunEvent::CancelRequested,
             RunEvent::Finished { outcome: RunOutcome::Failed, duration_ms: 0 },
+            RunEvent::Discovery { step: None, event: DiscoveryEvent::DirectoryRendered { group_count: 1 } },
         ];
         for event in events {
             assert_eq!(serde_json::to_value(&event).unwrap()["type"], event.kind());

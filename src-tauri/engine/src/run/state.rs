@@ -2,6 +2,7 @@
 
 use super::event::{AttemptOutcome, JournalEntry, RunEvent, RunOutcome, Skip};
 use crate::{
+    discovery::DiscoveryEvent,
     plan::PlanSpec,
     planning::Planning,
     ports::{ToolError, ToolResult},
@@ -83,6 +84,9 @@ pub struct RunState {
     pub duration_ms: Option<u64>,
     pub cancelling: bool,
     pub outcome: Option<RunOutcome>,
+    /// Deferred tools that the run has activated, in the order of their first calls (D-06).
+    #[serde(default)]
+    pub activated: Vec<String>,
     /// By step id, in plan order.
     #[cfg_attr(feature = "specta", specta(type = std::collections::HashMap<String, StepState>))]
     pub steps: IndexMap<String, StepState>,
@@ -168,6 +172,12 @@ impl RunState {
                 self.outcome = Some(*outcome);
                 self.duration_ms = Some(*duration_ms);
             }
+            RunEvent::Discovery { event: DiscoveryEvent::Activated { tool_name, .. }, .. } => {
+                if !self.activated.contains(tool_name) {
+                    self.activated.push(tool_name.clone());
+                }
+            }
+            RunEvent::Discovery { .. } => {}
         }
     }
 

@@ -342,6 +342,7 @@ impl Bench {
             runtime: Arc::new(ScriptedTools { script: self.script, observed: observed.clone() }),
             journal: journal.clone(),
             gate,
+            noted: Default::default(),
             cancel,
         };
         let mut shown: Vec<RunState> = vec![];
@@ -427,6 +428,7 @@ fn show_event(event: &RunEvent) -> String {
         RunEvent::Finished { outcome, duration_ms } => {
             format!("end {} after {duration_ms}", crate::desk::snake(outcome))
         }
+        RunEvent::Discovery { step, event } => format!("{} {}", step.as_deref().unwrap_or("planning"), event.says()),
     }
 }
 

@@ -175,7 +175,9 @@ impl Desk {
     }
 
     pub fn prompt(&self) -> Prompt {
-        toolplan_engine::planning::prompt(&self.catalog, &self.settings, &self.request).expect("the request is usable")
+        let index = Index::of(&self.catalog);
+        toolplan_engine::planning::prompt(&self.catalog, &index, &self.settings, &self.request)
+            .expect("the request is usable")
     }
 
     pub fn try_plan(&self, answer: Answer) -> Result<Planning, Problem> {

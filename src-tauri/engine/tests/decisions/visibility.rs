@@ -105,7 +105,7 @@ fn rule(id: &str, hide: &[&str]) -> VisibilityRule {
 }
 
 fn session(tenant: &str, user: &str, flags: &[&str]) -> Session {
-    Session { tenant: tenant.into(), user: user.into(), flags: names(flags) }
+    Session { tenant: tenant.into(), user: user.into(), flags: names(flags), ..Default::default() }
 }
 
 /// V-02: who asks decides what a rule hides, and the rule is named.
@@ -183,7 +183,9 @@ fn an_unknown_mode_is_an_error() {
         (problem.code.as_str(), problem.message.as_str(), problem.hint.as_str()),
         ("mode.unknown", r#"there is no mode called "wirter""#, "choose one of: ask, writer")
     );
-    let of_prompt = toolplan_engine::planning::prompt(&desk.catalog, &desk.settings, &desk.request).unwrap_err();
+    let of_prompt =
+        toolplan_engine::planning::prompt(&desk.catalog, &Default::default(), &desk.settings, &desk.request)
+            .unwrap_err();
     assert_eq!(of_prompt, problem);
     // The default mode is no safer when it is misspelt.
     let by_default = desk.but(|d| {

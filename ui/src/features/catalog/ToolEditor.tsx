@@ -9,7 +9,7 @@ import { ApplicabilityField } from "./ApplicabilityField";
 import { useToolSave } from "./save";
 
 const CLASSIFICATIONS: readonly Classification[] = ["SAFE", "DESTRUCTIVE", "unclassified"];
-const LOADINGS: readonly ToolSpec["loading"][] = ["always", "deferred"];
+const LOADINGS: readonly ToolSpec["loading"][] = ["undeclared", "always", "deferred"];
 
 export function ToolEditor({ detail }: { detail: ToolDetail }) {
   const { name } = detail.spec;

@@ -195,6 +195,8 @@ export function makePlanning(
     savings: { encoding: "o200k_base", exact: false, full_tools: 0, full: 0, rows: [], gross: 0, overhead: 0, net: 0 },
     guidance: { lines: [], total_lines: 0, tokens: 0 },
     suggestions: [],
+    blocks: { blocks: [], tokens: 0 },
+    discovery: [],
   };
 }
 

@@ -54,6 +54,7 @@ export function simulate(
     duration_ms: null,
     cancelling: false,
     outcome: null,
+    activated: [],
     steps: Object.fromEntries(steps.map((s) => [s.id, fresh()])),
   };
   const pending: { at: number; kind: string; step: string; text: string; apply: () => void }[] = [];
