@@ -88,6 +88,45 @@ pub enum Tools {
     },
     /// Register the tools of a JSON file: an array of tools
     Import { file: PathBuf },
+    /// Find tools that the session could call, as a model finds them
+    Search(Box<Search>),
+    /// The groups of tools, as a model sees them
+    Directory(Context),
+}
+
+#[derive(Debug, Args)]
+pub struct Search {
+    pub query: String,
+    /// fts ranks by words
+    #[arg(long = "type", value_enum, default_value_t = SearchBy::Fts)]
+    pub search_type: SearchBy,
+    /// Only tools of this namespace or below it
+    #[arg(long)]
+    pub namespace: Option<String>,
+    /// Only tools that carry all of these tags, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "TAGS")]
+    pub tags: Vec<String>,
+    /// 1 to 20
+    #[arg(long, default_value_t = 8)]
+    pub limit: u32,
+    /// Only tools that wait for their first call
+    #[arg(long)]
+    pub deferred: bool,
+    /// All ways of searching side by side
+    #[arg(long)]
+    pub compare: bool,
+    /// With --compare: also what is hidden from the session
+    #[arg(long, requires = "compare")]
+    pub hidden: bool,
+    #[command(flatten)]
+    pub context: Context,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SearchBy {
+    Fts,
+    Regex,
+    Exact,
 }
 
 #[derive(Debug, Subcommand)]
@@ -201,4 +240,7 @@ pub struct Context {
     /// The selected intent; ACTION needs one
     #[arg(long)]
     pub intent: Option<String>,
+    /// The session that activations of scope session belong to
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
 }

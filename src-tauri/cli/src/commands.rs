@@ -2,7 +2,7 @@
 
 use crate::{
     arguments::{Ask, Cases, Cli, Command, Context, Eval, Format, Guard, Switch, Tools},
-    print,
+    discovery, print,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use std::{io::Read, path::Path};
@@ -133,6 +133,8 @@ async fn tools(workbench: &Workbench, command: Tools, samples: &[SampleQuery], j
             });
             return Ok(problems.is_empty());
         }
+        Tools::Search(search) => discovery::search(workbench, &search, json)?,
+        Tools::Directory(context) => discovery::directory(workbench, &context, json)?,
     }
     Ok(true)
 }
@@ -314,7 +316,7 @@ fn query(ask: &Ask) -> Result<String, Problem> {
     }
 }
 
-fn apply(context: &Context, request: &mut Request) {
+pub(crate) fn apply(context: &Context, request: &mut Request) {
     if let Some(state) = &context.state {
         request.state = ExecutionState::parse_closed(state);
     }
@@ -327,12 +329,13 @@ fn apply(context: &Context, request: &mut Request) {
     set(&context.tenant, &mut request.session.tenant);
     set(&context.user, &mut request.session.user);
     set(&context.intent, &mut request.intent);
+    set(&context.session, &mut request.session.id);
     if !context.flag.is_empty() {
         request.session.flags.clone_from(&context.flag);
     }
 }
 
-fn show(json: bool, value: &impl Serialize, text: impl FnOnce()) {
+pub(crate) fn show(json: bool, value: &impl Serialize, text: impl FnOnce()) {
     if json {
         match serde_json::to_string_pretty(value) {
             Ok(json) => println!("{json}"),

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod commands;
+mod discovery;
 mod print;
 
 use arguments::{Cli, Format};

@@ -25,7 +25,7 @@ pub struct VisibilityRow {
     pub states: Vec<(&'static str, bool, String)>,
 }
 
-fn table(head: &[&str]) -> Table {
+pub(crate) fn table(head: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_preset(UTF8_HORIZONTAL_ONLY).set_header(head.to_vec());
     if let Some(width) = std::env::var("COLUMNS").ok().and_then(|w| w.parse().ok()) {
@@ -34,7 +34,7 @@ fn table(head: &[&str]) -> Table {
     table
 }
 
-fn number(value: impl ToString) -> Cell {
+pub(crate) fn number(value: impl ToString) -> Cell {
     Cell::new(value.to_string()).set_alignment(CellAlignment::Right)
 }
 

@@ -261,18 +261,48 @@ fn catalog(db: &Connection, revision: Revision) -> Result<StoredCatalog, Failure
          WHERE revision <= ? GROUP BY name",
     )?;
     let mut rows = query.query([revision])?;
-    let (mut found, mut problems) = (vec![], vec![]);
+    let mut stored = vec![];
     while let Some(row) = rows.next()? {
-        if row.get(3)? {
-            continue;
+        if !row.get::<_, bool>(3)? {
+            let json = row.get_ref(4)?.as_bytes().map_err(rusqlite::Error::from)?.to_vec();
+            stored.push(StoredTool { name: row.get(0)?, revision: row.get(1)?, position: row.get(2)?, json });
         }
-        match json_column::<ToolSpec>(row, 4)? {
-            Ok(spec) => found.push((row.get::<_, i64>(2)?, spec)),
-            Err(error) => problems.push(damaged(&row.get::<_, String>(0)?, row.get(1)?, &error)),
+    }
+    let (mut found, mut problems) = (Vec::with_capacity(stored.len()), vec![]);
+    for (tool, spec) in stored.iter().zip(parsed(&stored)) {
+        match spec {
+            Ok(spec) => found.push((tool.position, spec)),
+            Err(error) => problems.push(damaged(&tool.name, tool.revision, &error)),
         }
     }
     found.sort_by_key(|(position, _)| *position);
     Ok(StoredCatalog { revision, specs: found.into_iter().map(|(_, spec)| spec).collect(), problems })
+}
+
+/// A tool as it lies in the file.
+struct StoredTool {
+    name: String,
+    revision: Revision,
+    position: i64,
+    json: Vec<u8>,
+}
+
+/// Fewer tools are parsed before another thread has begun.
+const SHARED_AMONG_THREADS: usize = 2000;
+
+/// The specs in the order of the rows. Parsing is most of the time that opening a large catalog takes, so it is shared
+/// among the processors.
+fn parsed(stored: &[StoredTool]) -> Vec<serde_json::Result<ToolSpec>> {
+    let parse = |tools: &[StoredTool]| tools.iter().map(|tool| serde_json::from_slice(&tool.json)).collect::<Vec<_>>();
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
+    if stored.len() < SHARED_AMONG_THREADS || threads == 1 {
+        return parse(stored);
+    }
+    std::thread::scope(|scope| {
+        let parts: Vec<_> =
+            stored.chunks(stored.len().div_ceil(threads)).map(|part| scope.spawn(move || parse(part))).collect();
+        parts.into_iter().flat_map(|part| part.join().expect("parsing does not panic")).collect()
+    })
 }
 
 fn text(spec: &ToolSpec) -> Result<String, Problem> {

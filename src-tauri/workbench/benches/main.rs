@@ -9,6 +9,7 @@ mod decision;
 mod guard;
 mod journal;
 mod machine;
+mod open;
 mod overhead;
 mod peers;
 mod runs;
@@ -33,13 +34,14 @@ pub(crate) struct Options {
 
 type Section = (&'static str, fn(&Options) -> Vec<Table>);
 
-const SECTIONS: [Section; 6] = [
+const SECTIONS: [Section; 7] = [
     ("decision", decision::tables),
     ("speedup", speedup::tables),
     ("overhead", overhead::tables),
     ("whole", whole::tables),
     ("journal", journal::tables),
     ("guard", guard::tables),
+    ("open", open::tables),
 ];
 
 fn main() -> ExitCode {

@@ -7,9 +7,7 @@ use crate::{
 };
 use std::{collections::HashMap, sync::Arc};
 use toolplan_engine::{
-    Problem,
-    discovery::Index,
-    planning,
+    Problem, planning,
     request::Request,
     tool::{Binding, Catalog, Revision, ToolSpec},
     verdict::{Gate, Outcome, Trail},
@@ -148,8 +146,9 @@ impl Workbench {
         let stored = self.inner.store.registry().load()?;
         let (catalog, mut problems) = Catalog::new(stored.revision, stored.specs);
         problems.extend(stored.problems);
-        let index = Arc::new(Index::of(&catalog));
-        *self.inner.tools.write().expect("no writer panics") = crate::Tools { catalog, index };
+        let mut tools = self.inner.tools.write().expect("no writer panics");
+        problems.extend(self.inner.index_cache.sync(Arc::make_mut(&mut tools.index), &catalog));
+        tools.catalog = catalog;
         Ok(problems)
     }
 

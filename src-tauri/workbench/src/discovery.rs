@@ -120,7 +120,8 @@ impl Workbench {
     ) -> Result<DiscoveryEvent, Problem> {
         let viewer = Viewer::new(settings, request)?;
         let (catalog, index) = (&tools.catalog, &*tools.index);
-        Ok(discovery::index_ready(&Within { catalog, index, settings: &settings.discovery, viewer: &viewer }, ""))
+        let within = Within { catalog, index, settings: &settings.discovery, viewer: &viewer };
+        Ok(discovery::index_ready(&within, &self.inner.index_cache.path()))
     }
 
     fn within<T>(&self, request: &Request, ask: impl FnOnce(&Within) -> T) -> Result<T, Problem> {

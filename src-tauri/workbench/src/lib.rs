@@ -11,6 +11,7 @@ mod doctor;
 pub mod eval;
 mod graph;
 mod home;
+mod index_cache;
 mod plans;
 pub mod policy;
 mod runs;
@@ -27,6 +28,7 @@ pub use toolplan_engine as engine;
 pub use toolplan_engine::Problem;
 
 use home::Place;
+use index_cache::IndexCache;
 use std::{
     collections::HashMap,
     path::PathBuf,
@@ -75,6 +77,7 @@ struct Inner {
     place: Place,
     store: Arc<Store>,
     tools: RwLock<Tools>,
+    index_cache: IndexCache,
     settings: RwLock<Settings>,
     model: Option<Arc<dyn ChatModel>>,
     /// From the environment; wins over the settings.
@@ -119,14 +122,18 @@ impl Workbench {
             }
         }
         let store = Arc::new(Store::open(&place.database)?);
-        if store.registry().load()?.revision == 0 {
+        if store.registry().revision()? == 0 {
             first_start(&store, &place)?;
+        }
+        let (mut settings, problems) = store.settings().load()?;
+        notices.extend(problems);
+        notices.extend(settings.discovery.problems());
+        if settings.discovery.enabled {
+            discovery::register(&store)?;
         }
         let stored = store.registry().load()?;
         notices.extend(stored.problems);
         let (catalog, problems) = Catalog::new(stored.revision, stored.specs);
-        notices.extend(problems);
-        let (mut settings, problems) = store.settings().load()?;
         notices.extend(problems);
         let address = server.as_ref().map(sample::Server::url).unwrap_or_default();
         if place.is_sample {
@@ -135,7 +142,9 @@ impl Workbench {
             settings.network.confluence_url = address.clone();
         }
         let (model, temperature, provider) = provider(&environment, &mut notices);
-        let index = Arc::new(Index::of(&catalog));
+        let index_cache = IndexCache::of(&place, &settings.discovery, &environment);
+        let (index, problems) = index_cache.open(&catalog, &settings.discovery);
+        notices.extend(problems);
         let (samples, recordings) = if place.is_sample {
             (sample::queries(&address), sample::recordings(&address))
         } else {
@@ -144,7 +153,8 @@ impl Workbench {
         let inner = Inner {
             place,
             store,
-            tools: RwLock::new(Tools { catalog, index }),
+            tools: RwLock::new(Tools { catalog, index: Arc::new(index) }),
+            index_cache,
             settings: RwLock::new(settings),
             model,
             temperature,

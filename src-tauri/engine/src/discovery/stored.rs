@@ -10,7 +10,7 @@ use super::{
 };
 use crate::tool::{Catalog, ToolSpec};
 use serde_json::{Value, json};
-use std::{collections::HashSet, sync::LazyLock};
+use std::sync::LazyLock;
 
 /// Changes with the layout below. Changes in how tools are read are noticed by themselves ([`BUILD`]).
 const VERSION: u32 = 1;
@@ -299,6 +299,7 @@ static BUILD: LazyLock<u64> = LazyLock::new(|| {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::HashSet;
 
     fn tool(name: &str, description: &str) -> ToolSpec {
         ToolSpec { name: name.into(), description: description.into(), ..Default::default() }

@@ -6,6 +6,7 @@
 
 mod bench;
 mod desk;
+mod discovery;
 mod guard;
 mod hostile;
 mod plan;
