@@ -7,9 +7,12 @@ mod catalog;
 mod changes;
 mod describe;
 mod doctor;
+mod edits;
 pub mod eval;
 mod graph;
 mod home;
+mod import;
+mod lints;
 mod plans;
 mod runs;
 mod sample;
@@ -35,6 +38,7 @@ use toolplan_adapters::{
 };
 use toolplan_engine::{
     discovery::Index,
+    lint::Linter,
     ports::ChatModel,
     settings::Settings,
     tokens::Tiktoken,
@@ -84,6 +88,10 @@ struct Inner {
     followers: Mutex<Vec<mpsc::UnboundedSender<RunUpdate>>>,
     toolbox: Mutex<Option<(toolplan_engine::settings::NetworkSettings, Toolbox)>>,
     notices: Vec<Problem>,
+    /// Held while the catalog is edited: an edit reads what it changes.
+    editing: Mutex<()>,
+    linter: Mutex<Linter>,
+    table: Mutex<table::Table>,
 }
 
 /// The catalog with its search index, replaced together.
@@ -151,6 +159,9 @@ impl Workbench {
             followers: Mutex::default(),
             toolbox: Mutex::default(),
             notices,
+            editing: Mutex::default(),
+            linter: Mutex::default(),
+            table: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -196,6 +207,10 @@ impl Workbench {
 
     fn tools(&self) -> Tools {
         self.inner.tools.read().expect("no writer panics").clone()
+    }
+
+    fn editing(&self) -> std::sync::MutexGuard<'_, ()> {
+        self.inner.editing.lock().expect("no edit panics")
     }
 
     fn counter(&self, settings: &Settings) -> Tiktoken {
