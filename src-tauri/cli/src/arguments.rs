@@ -67,6 +67,17 @@ pub enum Command {
         #[command(subcommand)]
         command: Eval,
     },
+    /// What is likely wrong with tools and settings; exit code 1 when something cannot work
+    Lint(Lint),
+    /// What extensions stand for: entries, capabilities, guidance
+    Capabilities {
+        /// The extensions, separated by commas; without it, those that the settings enable
+        #[arg(long, value_delimiter = ',', value_name = "IDS")]
+        extensions: Option<Vec<String>>,
+        /// Only the tools with this capability, the one to begin with first
+        #[arg(long, value_name = "CAPABILITY")]
+        tool_for: Option<String>,
+    },
     /// Check that everything works here
     Doctor,
 }
@@ -92,6 +103,23 @@ pub enum Tools {
     Search(Box<Search>),
     /// The groups of tools, as a model sees them
     Directory(Context),
+    /// The revisions of the catalog, newest first
+    History {
+        #[arg(long, default_value_t = 20)]
+        limit: u32,
+    },
+    /// What differs between two revisions of the catalog, or of one tool
+    Diff {
+        from: u32,
+        /// Without it, the newest
+        to: Option<u32>,
+        #[arg(long, value_name = "NAME")]
+        tool: Option<String>,
+    },
+    /// Take the last edit of the catalog back, all of its tools at once
+    Undo,
+    /// Make the edit again that was taken back last
+    Redo,
 }
 
 #[derive(Debug, Args)]
@@ -127,6 +155,22 @@ pub enum SearchBy {
     Fts,
     Regex,
     Exact,
+}
+
+#[derive(Debug, Args)]
+pub struct Lint {
+    /// Only lints with this code; may be given several times
+    #[arg(long, value_name = "CODE")]
+    pub code: Vec<String>,
+    /// Only lints about this tool; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub tool: Vec<String>,
+    /// Apply the fixes of the lints with this code; may be given several times
+    #[arg(long, value_name = "CODE")]
+    pub fix: Vec<String>,
+    /// How many to show
+    #[arg(long, default_value_t = 200)]
+    pub limit: u32,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,5 +1,7 @@
 //! The commands: read what was typed, ask the workbench, print.
 
+mod catalog;
+
 use crate::{
     arguments::{Ask, Cases, Cli, Command, Context, Eval, Format, Guard, Switch, Tools},
     discovery, print,
@@ -11,7 +13,6 @@ use toolplan_workbench::{
     engine::{
         request::{ExecutionState, Planner, Request},
         run::RunOutcome,
-        tool::ToolSpec,
     },
     eval,
     views::SampleQuery,
@@ -97,6 +98,10 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
             show(json, &checks, || print::checks(&checks));
             Ok(checks.iter().all(|c| c.ok))
         }
+        Command::Lint(lint) => catalog::lint(&workbench, &lint, json),
+        Command::Capabilities { extensions, tool_for } => {
+            catalog::capabilities(&workbench, extensions, tool_for.as_deref(), json)
+        }
         Command::Eval { .. } => unreachable!("carried out above"),
     }
 }
@@ -120,18 +125,20 @@ async fn tools(workbench: &Workbench, command: Tools, samples: &[SampleQuery], j
             let detail = workbench.tool(&name, &request, Some(view.id))?;
             show(json, &detail.trail, || print::trail(&detail.trail));
         }
+        Tools::History { limit } => catalog::history(workbench, limit, json)?,
+        Tools::Diff { from, to, tool } => catalog::diff(workbench, from, to, tool.as_deref(), json)?,
+        Tools::Undo => catalog::undone(&workbench.undo()?, "taken back", json),
+        Tools::Redo => catalog::undone(&workbench.redo()?, "made again", json),
         Tools::Import { file } => {
-            let specs: Vec<ToolSpec> = read_json(&file)?;
-            let count = specs.len();
-            let (revision, problems) = workbench.register_tools(specs, &format!("import of {}", file.display()))?;
-            for problem in &problems {
+            let report = workbench.import_catalog(&file, &mut progress("reading"))?;
+            for note in &report.notes {
+                eprintln!("note: {}", note.message);
+            }
+            for problem in &report.problems {
                 eprintln!("left out: {} ({})", problem.message, problem.hint);
             }
-            let taken = count - problems.len().min(count);
-            show(json, &serde_json::json!({"revision": revision, "taken": taken, "problems": problems}), || {
-                println!("{taken} tools are registered at revision {revision}");
-            });
-            return Ok(problems.is_empty());
+            show(json, &report, || println!("{} tools are registered at revision {}", report.taken, report.revision));
+            return Ok(report.problems.is_empty());
         }
         Tools::Search(search) => discovery::search(workbench, &search, json)?,
         Tools::Directory(context) => discovery::directory(workbench, &context, json)?,
@@ -332,6 +339,18 @@ pub(crate) fn apply(context: &Context, request: &mut Request) {
     set(&context.session, &mut request.session.id);
     if !context.flag.is_empty() {
         request.session.flags.clone_from(&context.flag);
+    }
+}
+
+/// Tells of long work on standard error, at most ten times.
+fn progress(what: &str) -> impl FnMut(u64, u64) {
+    let mut told = 0;
+    move |done, all| {
+        let tenths = done * 10 / all.max(1);
+        if all > 10 << 20 && tenths > told {
+            told = tenths;
+            eprintln!("{what}: {} %", tenths * 10);
+        }
     }
 }
 

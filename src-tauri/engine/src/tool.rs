@@ -340,6 +340,11 @@ impl Catalog {
         self.revision
     }
 
+    /// Whether both hold the very same entries at the same revision.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.revision == other.revision && Arc::ptr_eq(&self.entries, &other.entries)
+    }
+
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -352,12 +357,22 @@ impl Catalog {
         self.entries.get(name).map(Arc::as_ref)
     }
 
+    /// Where the tool stands in the order of registration.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.entries.get_index_of(name)
+    }
+
     pub fn spec(&self, name: &str) -> Option<&ToolSpec> {
         self.get(name).map(|e| &e.spec)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.entries.values().map(Arc::as_ref)
+    }
+
+    /// The entries as they are shared between catalogs: an entry that an edit left alone is the same one.
+    pub fn shared(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.entries.values()
     }
 
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
@@ -371,6 +386,18 @@ impl Catalog {
         let mut next = self.clone();
         next.revision = revision;
         Arc::make_mut(&mut next.entries).insert(spec.name.clone(), Entry::new(spec));
+        Ok(next)
+    }
+
+    /// [`Catalog::with`] for many tools at once.
+    pub fn with_all(&self, revision: Revision, specs: impl IntoIterator<Item = ToolSpec>) -> Result<Self, Problem> {
+        let mut next = self.clone();
+        next.revision = revision;
+        let entries = Arc::make_mut(&mut next.entries);
+        for spec in specs {
+            validate(&spec)?;
+            entries.insert(spec.name.clone(), Entry::new(spec));
+        }
         Ok(next)
     }
 

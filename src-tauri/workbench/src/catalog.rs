@@ -5,18 +5,23 @@ use crate::{
     plans::Planned,
     views::{CatalogRow, RevisionRow, ToolDetail, ToolStats},
 };
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 use toolplan_engine::{
-    Problem, planning,
+    Problem,
+    planning,
+    ports::TokenCounter,
     request::Request,
-    tool::{Binding, Catalog, Revision, ToolSpec},
+    tool::{Binding, Catalog, Entry, Revision, ToolSpec},
     verdict::{Gate, Outcome, Trail},
     visibility::Viewer,
 };
 use toolplan_store::stats::Stats;
 
 /// Who edits, in the registry's history.
-const AUTHOR: &str = "you";
+pub(crate) const AUTHOR: &str = "you";
 
 impl Workbench {
     /// Every tool in the context of `request`, with where its way ended: in the planning `plan` when that planning is
@@ -40,27 +45,7 @@ impl Workbench {
                     &own
                 }
             };
-            let (gate, outcome, reason) = match trail.decided().or(trail.verdicts.last()) {
-                Some(verdict) => (verdict.gate, verdict.outcome, verdict.reason.to_string()),
-                None => (Gate::Registered, Outcome::Kept, String::new()),
-            };
-            CatalogRow {
-                name: spec.name.clone(),
-                title: spec.title.clone(),
-                namespace: spec.namespace.clone(),
-                group: spec.group.clone(),
-                category: spec.category,
-                classification: spec.classification,
-                loading: spec.loading,
-                side_effects: spec.side_effects,
-                tags: spec.tags.clone(),
-                tokens: entry.token_cost(&counter).total(),
-                visible: viewer.sees(spec),
-                gate,
-                outcome,
-                reason,
-                runnable: !matches!(spec.binding, Binding::None | Binding::Mcp { .. }),
-            }
+            row_of(entry, trail, &viewer, &counter)
         });
         Ok(rows.collect())
     }
@@ -94,6 +79,7 @@ impl Workbench {
                 "correct the schema; the tool is unchanged until then",
             ));
         }
+        let _alone = self.editing();
         let revision = self.inner.store.registry().save(&spec, AUTHOR)?;
         self.take_in(revision, spec)?;
         Ok(revision)
@@ -101,6 +87,7 @@ impl Workbench {
 
     /// Stores the tool as it was at `revision`, as a new revision (K-04).
     pub fn revert_tool(&self, name: &str, revision: Revision) -> Result<Revision, Problem> {
+        let _alone = self.editing();
         let registry = self.inner.store.registry();
         let next = registry.revert(name, revision, AUTHOR)?;
         self.reload()?;
@@ -110,16 +97,26 @@ impl Workbench {
     /// Registers many tools at once, as one revision. Unusable ones are returned as problems; the others go in.
     pub fn register_tools(&self, specs: Vec<ToolSpec>, note: &str) -> Result<(Revision, Vec<Problem>), Problem> {
         let mut problems = vec![];
+        let mut names = HashSet::new();
         let usable: Vec<ToolSpec> = specs
             .into_iter()
             .filter(|spec| match toolplan_engine::tool::validate(spec) {
-                Ok(()) => true,
+                Ok(()) if names.insert(spec.name.clone()) => true,
+                Ok(()) => {
+                    problems.push(Problem::new(
+                        "catalog.duplicate",
+                        format!("there is a second tool called {}", spec.name),
+                        "the first one is taken; rename the other",
+                    ));
+                    false
+                }
                 Err(problem) => {
                     problems.push(problem);
                     false
                 }
             })
             .collect();
+        let _alone = self.editing();
         let revision = self.inner.store.registry().register(&usable, AUTHOR, note)?;
         problems.extend(self.reload()?);
         Ok((revision, problems))
@@ -152,7 +149,7 @@ impl Workbench {
         Ok(problems)
     }
 
-    fn planned_for(&self, request: &Request, plan: Option<u32>) -> Option<Arc<Planned>> {
+    pub(crate) fn planned_for(&self, request: &Request, plan: Option<u32>) -> Option<Arc<Planned>> {
         let planned = self.planned(plan?).ok()?;
         // A run that activated tools since then changes nothing about what was planned.
         let same = |then: &Request| {
@@ -184,6 +181,32 @@ impl Workbench {
     }
 }
 
+/// A tool's row of the table, by its way through the gates.
+pub(crate) fn row_of(entry: &Entry, trail: &Trail, viewer: &Viewer, counter: &dyn TokenCounter) -> CatalogRow {
+    let spec = &entry.spec;
+    let (gate, outcome, reason) = match trail.decided().or(trail.verdicts.last()) {
+        Some(verdict) => (verdict.gate, verdict.outcome, verdict.reason.to_string()),
+        None => (Gate::Registered, Outcome::Kept, String::new()),
+    };
+    CatalogRow {
+        name: spec.name.clone(),
+        title: spec.title.clone(),
+        namespace: spec.namespace.clone(),
+        group: spec.group.clone(),
+        category: spec.category,
+        classification: spec.classification,
+        loading: spec.loading,
+        side_effects: spec.side_effects,
+        tags: spec.tags.clone(),
+        tokens: entry.token_cost(counter).total(),
+        visible: viewer.sees(spec),
+        gate,
+        outcome,
+        reason,
+        runnable: !matches!(spec.binding, Binding::None | Binding::Mcp { .. }),
+    }
+}
+
 fn jsonschema_of(spec: &ToolSpec) -> Result<(), String> {
     let (catalog, _) = Catalog::new(0, [spec.clone()]);
     catalog.get(&spec.name).map_or(Ok(()), |e| e.validator().map(|_| ()).map_err(str::to_string))
@@ -199,7 +222,7 @@ pub(crate) fn unknown(catalog: &Catalog, name: &str) -> Problem {
     Problem::new("catalog.unknown", format!("there is no tool called {name}"), hint)
 }
 
-fn tool_stats(s: Stats) -> ToolStats {
+pub(crate) fn tool_stats(s: Stats) -> ToolStats {
     ToolStats {
         calls: s.calls,
         failures: s.failures,

@@ -8,10 +8,13 @@ mod changes;
 mod describe;
 mod discovery;
 mod doctor;
+mod edits;
 pub mod eval;
 mod graph;
 mod home;
 mod index_cache;
+mod import;
+mod lints;
 mod plans;
 pub mod policy;
 mod runs;
@@ -41,6 +44,7 @@ use toolplan_adapters::{
 };
 use toolplan_engine::{
     discovery::Index,
+    lint::Linter,
     ports::ChatModel,
     settings::Settings,
     tokens::Tiktoken,
@@ -94,6 +98,10 @@ struct Inner {
     activations: discovery::Activations,
     toolbox: Mutex<Option<(toolplan_engine::settings::NetworkSettings, Toolbox)>>,
     notices: Vec<Problem>,
+    /// Held while the catalog is edited: an edit reads what it changes.
+    editing: Mutex<()>,
+    linter: Mutex<Linter>,
+    table: Mutex<table::Table>,
 }
 
 /// The catalog with its search index, replaced together.
@@ -122,7 +130,7 @@ impl Workbench {
             }
         }
         let store = Arc::new(Store::open(&place.database)?);
-        if store.registry().revision()? == 0 {
+        if store.registry().newest()? == 0 {
             first_start(&store, &place)?;
         }
         let (mut settings, problems) = store.settings().load()?;
@@ -170,6 +178,9 @@ impl Workbench {
             activations: Default::default(),
             toolbox: Mutex::default(),
             notices,
+            editing: Mutex::default(),
+            linter: Mutex::default(),
+            table: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -215,6 +226,10 @@ impl Workbench {
 
     fn tools(&self) -> Tools {
         self.inner.tools.read().expect("no writer panics").clone()
+    }
+
+    fn editing(&self) -> std::sync::MutexGuard<'_, ()> {
+        self.inner.editing.lock().expect("no edit panics")
     }
 
     fn counter(&self, settings: &Settings) -> Tiktoken {

@@ -11,7 +11,7 @@ use std::{
 };
 use toolplan_engine::{
     Problem,
-    discovery::DiscoveryEvent,
+    discovery::{DiscoveryEvent, Index},
     guard::{Guard, GuardReport},
     plan::PlanSpec,
     planning::{self, Answer, Inputs, Planning, ToolHistory},
@@ -313,6 +313,27 @@ impl Workbench {
         let planned = Planned { planning, catalog: tools.catalog, asked: wanted, selections, settings, heard };
         let (id, planned) = self.keep(planned);
         Ok(PlanView { id, planning: planned.planning.clone(), graph, changes, decided_in_ms })
+    }
+
+    /// What the planning would be with another catalog: the same request, the same reply of the model, today's settings.
+    pub(crate) fn plan_with(&self, before: &Planned, catalog: &Catalog, index: &Index) -> Result<Planning, Problem> {
+        let settings = self.settings();
+        let counter = self.counter(&settings);
+        let last = before.heard.as_ref().and_then(|heard| Some((&heard.label, heard.replies.last()?)));
+        let answer = match last {
+            Some((label, (reply, model_ms))) => Answer::Reply { reply, label, model_ms: *model_ms },
+            None => Answer::Offline,
+        };
+        planning::plan(&Inputs {
+            catalog,
+            index,
+            settings: &settings,
+            request: &before.planning.request,
+            counter: &counter,
+            counts_exactly: before.planning.tokens.exact,
+            history: &self.history()?,
+            answer,
+        })
     }
 
     fn history(&self) -> Result<HashMap<String, ToolHistory>, Problem> {
