@@ -17,6 +17,7 @@ macro_rules! pattern {
 }
 
 pub mod classify;
+pub mod compare;
 pub mod decompose;
 pub mod discovery;
 pub mod guard;

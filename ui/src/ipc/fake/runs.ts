@@ -55,6 +55,9 @@ export function simulate(
     cancelling: false,
     outcome: null,
     steps: Object.fromEntries(steps.map((s) => [s.id, fresh()])),
+    origin: null,
+    faithful: null,
+    divergence: null,
   };
   const pending: { at: number; kind: string; step: string; text: string; apply: () => void }[] = [];
   const record = (at: number, kind: string, step: string, text: string, apply: () => void = () => {}) =>
@@ -160,5 +163,9 @@ export function summaryOf(run: FakeRun): RunSummary {
     succeeded: steps.filter((s) => s.status === "succeeded").length,
     catalog_revision: state.catalog_revision,
     planner: run.planning.planner.label,
+    pinned: false,
+    imported: false,
+    origin: null,
+    faithful: null,
   };
 }
