@@ -206,10 +206,7 @@ impl PlanDiff {
     /// Whether nothing that matters differs: who planned and at which revision does not.
     pub fn is_same(&self) -> bool {
         let matters = |f: &FactDiff| f.name != "planner" && f.name != "catalog_revision";
-        self.steps.is_empty()
-            && self.verdicts.is_empty()
-            && self.tokens.is_empty()
-            && !self.facts.iter().any(matters)
+        self.steps.is_empty() && self.verdicts.is_empty() && self.tokens.is_empty() && !self.facts.iter().any(matters)
     }
 }
 
@@ -277,10 +274,8 @@ fn tokens(a: &Planning, b: &Planning) -> Vec<TokenDiff> {
 
 fn planned(a: &PlanSpec, b: &PlanSpec, pairs: &[(Option<usize>, Option<usize>)]) -> Vec<PlannedDiff> {
     // Aligned steps may have other ids; dependencies and references are compared under the names of side a.
-    let names: BTreeMap<&str, &str> = pairs
-        .iter()
-        .filter_map(|&(ia, ib)| Some((b.steps[ib?].id.as_str(), a.steps[ia?].id.as_str())))
-        .collect();
+    let names: BTreeMap<&str, &str> =
+        pairs.iter().filter_map(|&(ia, ib)| Some((b.steps[ib?].id.as_str(), a.steps[ia?].id.as_str()))).collect();
     let of = |step: &StepSpec| -> Value {
         let mut value = serde_json::to_value(step).unwrap_or_default();
         if let Some(map) = value.as_object_mut() {

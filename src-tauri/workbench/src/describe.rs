@@ -54,16 +54,17 @@ pub fn event_row(entry: &JournalEntry) -> EventRow {
         RunEvent::Finished { outcome, duration_ms } => {
             ("", format!("Run {} after {duration_ms} ms", run_outcome(*outcome)))
         }
-        RunEvent::Configured { tools, .. } => ("", format!("Settings, and {} tools that may be called", tools.len())),
+        RunEvent::Basis { tools, .. } => ("", format!("Settings, and {} tools that may be called", tools.len())),
         RunEvent::Derived { origin } => ("", derived(origin)),
         RunEvent::Compared { faithful: true, .. } => ("", "Faithful: every decision is the origin's".into()),
         RunEvent::Compared { divergence, .. } => {
             let where_ = divergence.as_ref().map(|d| d.sentence.as_str()).unwrap_or("the decisions differ");
             ("", format!("Not faithful: {where_}"))
         }
-        RunEvent::Unknown { kind, .. } => {
-            (entry.event.step().unwrap_or_default(), format!("{kind}: an event of a newer Toolplan, without effect here"))
-        }
+        RunEvent::Unknown { kind, .. } => (
+            entry.event.step().unwrap_or_default(),
+            format!("{kind}: an event of a newer Toolplan, without effect here"),
+        ),
     };
     EventRow { seq: entry.seq, at_ms: entry.at_ms, kind: entry.event.kind().into(), step: step.into(), text }
 }

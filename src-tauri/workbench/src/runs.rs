@@ -138,7 +138,13 @@ impl Workbench {
         let catalog = self.tools().catalog;
         let report = state.planning.as_ref().map(|p| &p.guard).filter(|g| !g.calls.is_empty());
         let graph = graph::of(&state.plan, &state.plan.shape(), &catalog, report);
-        Ok(RunDetail { summary: summary(row), graph, events: entries.iter().take(MOST_EVENTS).map(EventRow::of).collect(), event_count: entries.len() as u32, state })
+        Ok(RunDetail {
+            summary: summary(row),
+            graph,
+            events: entries.iter().take(MOST_EVENTS).map(EventRow::of).collect(),
+            event_count: entries.len() as u32,
+            state,
+        })
     }
 
     /// The runtime gate: today's catalog and settings decide, whatever held when the plan was made (V-07).

@@ -72,9 +72,8 @@ pub fn first_divergence(a: &Record, b: &Record, pairs: &[(Option<usize>, Option<
         if let Some(found) = both.min_by(|x, y| (&x.tool_a, &x.step_a).cmp(&(&y.tool_a, &y.step_a))) {
             return Some(found);
         }
-        let alone = |calls: &'_ [Call], partners: &[Option<usize>]| {
-            calls.get(i).filter(|_| partners[i].is_none()).cloned()
-        };
+        let alone =
+            |calls: &'_ [Call], partners: &[Option<usize>]| calls.get(i).filter(|_| partners[i].is_none()).cloned();
         match (alone(&a.calls, &of_a), alone(&b.calls, &of_b)) {
             (None, None) => {}
             (mine, theirs) => return Some(unpaired(i, mine.as_ref(), theirs.as_ref())),
@@ -82,14 +81,21 @@ pub fn first_divergence(a: &Record, b: &Record, pairs: &[(Option<usize>, Option<
     }
     if let Some(i) = (0..a.calls.len()).find(|&i| of_a[i] != Some(i)) {
         let (mine, theirs) = (&a.calls[i], &b.calls[i]);
-        let sentence = format!("Call {}: {} left in one run, {} in the other; the calls are the same, their order is not", i + 1, named(mine), named(theirs));
+        let sentence = format!(
+            "Call {}: {} left in one run, {} in the other; the calls are the same, their order is not",
+            i + 1,
+            named(mine),
+            named(theirs)
+        );
         return Some(Divergence { sentence, ..between(DivergenceKind::Order, i, Some(mine), Some(theirs)) });
     }
     let (ea, eb) = (a.state.outcome, b.state.outcome);
     (ea != eb).then(|| {
         let name = |outcome| match outcome {
             None => "has no end".to_string(),
-            Some(outcome) => format!("ended as {}", serde_json::to_value(outcome).unwrap_or_default().as_str().unwrap_or_default()),
+            Some(outcome) => {
+                format!("ended as {}", serde_json::to_value(outcome).unwrap_or_default().as_str().unwrap_or_default())
+            }
         };
         let sentence = format!("The tool calls are the same; one run {}, the other {}", name(ea), name(eb));
         Divergence { call: 0, sentence, ..between(DivergenceKind::End, 0, None, None) }
@@ -107,7 +113,12 @@ fn differs(i: usize, a: &Call, b: &Call) -> Option<Divergence> {
     }
     let diffs = value_diffs(&a.arguments.clone().into(), &b.arguments.clone().into());
     if let Some(diff) = diffs.first() {
-        let what = format!("the argument {} is {} in one run and {} in the other", diff.path.trim_start_matches('/'), shown(&diff.a), shown(&diff.b));
+        let what = format!(
+            "the argument {} is {} in one run and {} in the other",
+            diff.path.trim_start_matches('/'),
+            shown(&diff.a),
+            shown(&diff.b)
+        );
         return is(DivergenceKind::Arguments, what);
     }
     let answer = |call: &Call| serde_json::to_value(&call.outcome).unwrap_or_default();
@@ -118,7 +129,10 @@ fn differs(i: usize, a: &Call, b: &Call) -> Option<Divergence> {
             let diff = diffs.first()?;
             let path = diff.path.trim_start_matches("/result").trim_start_matches("/data");
             let place = if path.is_empty() { "the result".to_string() } else { format!("the result at {path}") };
-            is(DivergenceKind::Answer, format!("{place} is {} in one run and {} in the other", shown(&diff.a), shown(&diff.b)))
+            is(
+                DivergenceKind::Answer,
+                format!("{place} is {} in one run and {} in the other", shown(&diff.a), shown(&diff.b)),
+            )
         }
         (x, y) => is(DivergenceKind::Answer, format!("one run got {}, the other {}", ended(x), ended(y))),
     }

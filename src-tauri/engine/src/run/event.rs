@@ -80,7 +80,7 @@ pub enum RunEvent {
     },
     /// What held when the plan began to run: the settings, and the tools that it may call. With it a journal stands on
     /// its own.
-    Configured {
+    Basis {
         settings: Box<Settings>,
         tools: Vec<ToolSpec>,
     },
@@ -118,7 +118,7 @@ impl RunEvent {
             Self::StepCancelled { .. } => "step_cancelled",
             Self::CancelRequested => "cancel_requested",
             Self::Finished { .. } => "finished",
-            Self::Configured { .. } => "configured",
+            Self::Basis { .. } => "basis",
             Self::Derived { .. } => "derived",
             Self::Compared { .. } => "compared",
             Self::Unknown { kind, .. } => kind,

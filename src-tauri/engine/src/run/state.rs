@@ -182,7 +182,7 @@ impl RunState {
                 self.faithful = Some(*faithful);
                 self.divergence = divergence.clone();
             }
-            RunEvent::Configured { .. } | RunEvent::Unknown { .. } => {}
+            RunEvent::Basis { .. } | RunEvent::Unknown { .. } => {}
         }
     }
 
