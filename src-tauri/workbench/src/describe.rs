@@ -3,7 +3,7 @@
 use crate::views::{EventRow, FieldChange};
 use serde_json::Value;
 use toolplan_engine::{
-    run::{AttemptOutcome, ForkChange, JournalEntry, Origin, RunEvent, RunOutcome, Skip},
+    run::{AttemptOutcome, JournalEntry, Origin, RunEvent, RunOutcome, Skip},
     text::middle_truncate,
     tool::ToolSpec,
 };
@@ -73,22 +73,7 @@ pub fn event_row(entry: &JournalEntry) -> EventRow {
 pub fn derived(origin: &Origin) -> String {
     match &origin.change {
         None => format!("Replays run {} from event {}", origin.run, origin.at),
-        Some(change) => format!("Forks run {} after event {}: {}", origin.run, origin.at, fork_change(change)),
-    }
-}
-
-/// The one thing that is different in a fork.
-pub fn fork_change(change: &ForkChange) -> String {
-    match change {
-        ForkChange::Arguments { step, arguments } => {
-            format!("{step} is called with {}", middle_truncate(&Value::from(arguments.clone()).to_string(), 80))
-        }
-        ForkChange::Result { step, value } => {
-            format!("{step} gives {}", middle_truncate(&value.to_string(), 80))
-        }
-        ForkChange::Skip { step } => format!("{step} is skipped"),
-        ForkChange::Tool { spec } => format!("{} is described anew", spec.name),
-        ForkChange::Settings { .. } => "other settings".into(),
+        Some(change) => format!("Forks run {} after event {}: {}", origin.run, origin.at, change),
     }
 }
 
