@@ -36,6 +36,20 @@ pub fn ipc() -> Builder<tauri::Wry> {
             commands::run::runs,
             commands::run::open_run,
             commands::run::run_at,
+            commands::control::pause_run,
+            commands::control::step_run,
+            commands::control::next_stage,
+            commands::control::run_to,
+            commands::control::edit_arguments,
+            commands::control::edit_result,
+            commands::control::skip_step,
+            commands::control::retry_step,
+            commands::control::cancel_step,
+            commands::control::set_breakpoints,
+            commands::control::resume_run,
+            commands::control::run_control_state,
+            commands::control::run_timeline,
+            commands::control::parse_breakpoint,
         ])
         .events(collect_events![RunAdvanced])
         // Every whole number that crosses fits in 53 bits: counts, and milliseconds since 1970.
