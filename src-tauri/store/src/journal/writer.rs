@@ -305,6 +305,10 @@ fn summarise(db: &Transaction, run: RunId, at_ms: u64, owner: &str, event: &RunE
                      catalog_revision = ?, owner = ? WHERE id = ?",
             )?
             .execute(params![at_ms as i64, plan.steps.len() as i64, catalog_revision, owner, run])?,
+        // Somebody goes on with it: it is theirs now, and not at its end.
+        RunEvent::Reopened { .. } => db
+            .prepare_cached("UPDATE run SET finished_ms = NULL, outcome = NULL, owner = ? WHERE id = ?")?
+            .execute(params![owner, run])?,
         RunEvent::StepSucceeded { .. } => {
             db.prepare_cached("UPDATE run SET succeeded = succeeded + 1 WHERE id = ?")?.execute([run])?
         }
