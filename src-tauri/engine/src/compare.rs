@@ -8,6 +8,7 @@ mod divergence;
 mod values;
 
 pub use align::align;
+pub(crate) use align::normalised;
 pub use divergence::{Divergence, DivergenceKind, first_divergence};
 pub use values::{ValueDiff, value_diffs};
 

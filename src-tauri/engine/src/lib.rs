@@ -28,6 +28,7 @@ pub mod planning;
 pub mod ports;
 pub mod problem;
 pub mod redact;
+pub mod replay;
 pub mod request;
 pub mod run;
 pub mod schedule;

@@ -112,6 +112,14 @@ impl Plan {
         &self.spec
     }
 
+    /// The step's failure stops the run, whatever the plan says, and no fallback takes over.
+    pub(crate) fn stop_at(&mut self, step: usize) {
+        let step = &mut self.steps[step];
+        step.spec.critical = true;
+        step.spec.fallback = None;
+        step.fallback = None;
+    }
+
     pub fn index(&self, id: &str) -> Option<usize> {
         self.steps.iter().position(|s| s.spec.id == id)
     }

@@ -13,6 +13,7 @@ pub mod options;
 pub mod origin;
 pub mod state;
 pub mod timeout;
+pub(crate) mod written;
 
 pub use breakpoint::{BreakOn, Breakpoint, Operator, When};
 pub use control::{Command, Commands, Control};

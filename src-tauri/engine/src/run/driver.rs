@@ -9,6 +9,7 @@ use super::{
     control::{Ask, Commands, respond},
     fault::{Fault, strikes},
     timeout::{CallHistory, adaptive},
+    written::write_down,
 };
 use crate::{
     Problem,
@@ -281,43 +282,7 @@ impl Driver {
 
     /// The events that record an action which is nothing but its record.
     fn record(&self, drive: &Drive, action: Action, events: &mut Vec<RunEvent>) {
-        let event = match action {
-            Action::Ready { step } => RunEvent::StepReady { step: self.id(step) },
-            Action::Retry { step, attempt, delay_ms } => {
-                RunEvent::RetryScheduled { step: self.id(step), attempt, delay_ms }
-            }
-            Action::FallBack { step, reason } => {
-                let fallback = self.plan.steps()[step].fallback.as_ref();
-                let tool = fallback.map(|f| f.call().tool.clone()).unwrap_or_default();
-                RunEvent::FallbackStarted { step: self.id(step), tool, reason }
-            }
-            Action::Succeed { step } => RunEvent::StepSucceeded { step: self.id(step) },
-            Action::Fail { step, error } => RunEvent::StepFailed { step: self.id(step), error },
-            Action::Skip { step, reason } => RunEvent::StepSkipped { step: self.id(step), reason },
-            Action::Cancel { step } => RunEvent::StepCancelled { step: self.id(step) },
-            Action::Break { step, attempt, breakpoints } => {
-                let id = step.map(|step| self.id(step)).unwrap_or_default();
-                events.extend(breakpoints.iter().map(|&breakpoint| RunEvent::BreakpointHit {
-                    step: id.clone(),
-                    attempt,
-                    breakpoint,
-                    text: text_of(&drive.ahead, breakpoint),
-                }));
-                // Several steps may come to breakpoints at once; the run pauses at the first.
-                if events.iter().any(|event| matches!(event, RunEvent::Paused { .. })) {
-                    return;
-                }
-                let breakpoint = breakpoints.first().copied().unwrap_or_default();
-                RunEvent::Paused { reason: PauseReason::Breakpoint { breakpoint, step: id } }
-            }
-            Action::Pause { reason } => RunEvent::Paused { reason },
-            Action::Finish { outcome } => {
-                let before = drive.ahead.duration_ms.unwrap_or_default();
-                RunEvent::Finished { outcome, duration_ms: before + drive.began.elapsed().as_millis() as u64 }
-            }
-            Action::Start { .. } => return,
-        };
-        events.push(event);
+        write_down(&self.plan, &drive.ahead, action, drive.began.elapsed().as_millis() as u64, events);
     }
 
     fn start_events(&self, prepared: &Prepared) -> impl Iterator<Item = RunEvent> {
@@ -580,10 +545,6 @@ async fn struck(
             Ok(ToolResult { data: half.into(), confidence: None, sources: vec![] })
         }
     }
-}
-
-fn text_of(state: &RunState, breakpoint: u32) -> String {
-    state.breakpoints.iter().find(|b| b.id == breakpoint).map(|b| b.on.to_string()).unwrap_or_default()
 }
 
 /// A run that still waits when nothing can come would wait for ever.

@@ -13,6 +13,7 @@ mod hostile;
 mod plan;
 mod properties;
 mod redact;
+mod replay;
 mod run;
 mod schedule;
 mod visibility;
