@@ -27,13 +27,18 @@ use fill::{named, rule_id};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A call that passed the guard. The only way to make one is [`Guard::admit`].
+/// A call that passed the guard. The only way to make one is [`Guard::admit`]; a replay schedules by calls that were
+/// recorded, and none of those ever leaves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Admitted {
     call: ToolCall,
 }
 
 impl Admitted {
+    pub(crate) fn of_record(call: ToolCall) -> Self {
+        Self { call }
+    }
+
     pub fn call(&self) -> &ToolCall {
         &self.call
     }

@@ -17,9 +17,12 @@ macro_rules! pattern {
 }
 
 pub mod capability;
+pub mod cache;
 pub mod classify;
+pub mod compare;
 pub mod decompose;
 pub mod discovery;
+pub mod filter;
 pub mod guard;
 pub mod intent;
 pub mod lint;
@@ -27,6 +30,8 @@ pub mod plan;
 pub mod planning;
 pub mod ports;
 pub mod problem;
+pub mod redact;
+pub mod replay;
 pub mod request;
 pub mod run;
 pub mod savings;

@@ -19,7 +19,7 @@ use crate::{
     select::{self, Prompt, Proposal, Reply, ReplyPath, offline, reply},
     settings::{ActivationScope, Settings},
     tokens::{StateTokens, TOP_TOOLS, TokenReport, ToolTokens},
-    tool::{Catalog, Entry, Revision, ToolCall, ToolSpec},
+    tool::{Catalog, Entry, Revision, ToolSpec},
     turns::{TurnRecord, is_planning_tool},
     verdict::{Gate, Outcome, Trail, Verdict},
     visibility::{self, Sight, Viewer, is_own_discovery_tool},
@@ -69,6 +69,9 @@ pub struct Planning {
     /// What discovery did while the query was planned (D-08); empty while it is off.
     #[serde(default)]
     pub discovery: Vec<DiscoveryEvent>,
+    /// What the model said, so that the query can be planned again without it. Null when none was asked.
+    #[serde(default)]
+    pub reply: Option<Reply>,
 }
 
 /// How many trails a [`Planning`] carries.
@@ -250,6 +253,10 @@ pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
         suggestions,
         blocks,
         discovery: events,
+        reply: match inputs.answer {
+            Answer::Reply { reply, .. } => Some(reply.clone()),
+            _ => None,
+        },
     })
 }
 
@@ -392,7 +399,7 @@ fn build(inputs: &Inputs, decomposition: &Decomposition, report: &mut GuardRepor
 fn leave_out_unusable_fallbacks(plan: &mut PlanSpec, guard: &Guard) {
     for step in &mut plan.steps {
         let Some(fallback) = &step.fallback else { continue };
-        let call = ToolCall { tool: fallback.tool.clone(), arguments: step.arguments.clone() };
+        let call = fallback.call(&step.arguments);
         if let Err(refused) = guard.admit(&call) {
             plan.reasoning.push_str(&format!("\n{} has no fallback: {}", step.id, refused.message));
             step.fallback = None;

@@ -9,7 +9,7 @@ pub use discovery::{
     TaskType, ToolGroup,
 };
 
-use crate::{Problem, tool::RetryPolicy};
+use crate::{Problem, run::FaultRule, tool::RetryPolicy};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, HashSet};
 
@@ -38,6 +38,8 @@ pub struct Settings {
     pub session: SessionSettings,
     pub savings: SavingsSettings,
     pub capabilities: CapabilitySettings,
+    pub redaction: RedactionSettings,
+    pub retention: RetentionSettings,
 }
 
 impl Default for Settings {
@@ -59,6 +61,8 @@ impl Default for Settings {
             session: SessionSettings::default(),
             savings: SavingsSettings::default(),
             capabilities: CapabilitySettings::default(),
+            redaction: RedactionSettings::default(),
+            retention: RetentionSettings::default(),
         }
     }
 }
@@ -293,7 +297,7 @@ impl Default for PlannerSettings {
 }
 
 /// How plans are run (source 001).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(default)]
 pub struct RunSettings {
@@ -302,12 +306,79 @@ pub struct RunSettings {
     /// Milliseconds of one attempt, unless the tool says otherwise (O-04).
     pub timeout_ms: u32,
     pub retry: RetryPolicy,
+    /// How far a retry's pause may lie from its time, percent (O-03); 0 means exactly on time.
+    pub jitter_percent: u32,
+    pub adaptive_timeout: AdaptiveTimeout,
+    pub cache: CacheSettings,
+    /// Faults to inject into every run (O-12).
+    pub faults: Vec<FaultRule>,
+    pub durability: Durability,
 }
 
 impl Default for RunSettings {
     fn default() -> Self {
-        Self { parallel_limit: 5, timeout_ms: 30_000, retry: RetryPolicy::default() }
+        Self {
+            parallel_limit: 5,
+            timeout_ms: 30_000,
+            retry: RetryPolicy::default(),
+            jitter_percent: 0,
+            adaptive_timeout: AdaptiveTimeout::default(),
+            cache: CacheSettings::default(),
+            faults: vec![],
+            durability: Durability::default(),
+        }
     }
+}
+
+/// Timeouts from a tool's history, where neither step nor tool states one (O-11).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct AdaptiveTimeout {
+    pub enabled: bool,
+    /// Times the 95th percentile of the tool's durations.
+    pub factor: f32,
+    /// Bounds, milliseconds.
+    pub min_ms: u32,
+    pub max_ms: u32,
+    /// Calls before which the history says nothing.
+    pub min_calls: u32,
+}
+
+impl Default for AdaptiveTimeout {
+    fn default() -> Self {
+        Self { enabled: false, factor: 3.0, min_ms: 1000, max_ms: 120_000, min_calls: 20 }
+    }
+}
+
+/// The cache of results (O-08).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct CacheSettings {
+    pub enabled: bool,
+    /// Seconds that a result stays.
+    pub ttl_s: u32,
+    /// Results that are kept at most.
+    pub max_entries: u32,
+}
+
+impl Default for CacheSettings {
+    fn default() -> Self {
+        Self { enabled: true, ttl_s: 300, max_entries: 10_000 }
+    }
+}
+
+/// What an event of a run survives once it was shown (O-10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum Durability {
+    /// The end of this process, `kill -9` included; a power cut may take the last moments.
+    #[default]
+    Process,
+    /// A power cut too: every event is synced to the disk first.
+    Power,
 }
 
 /// Where the fetching tools go. Tokens are not here: they come from the environment (S-01).
@@ -383,4 +454,36 @@ pub struct RequestMatcher {
 fn lenient<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let value = serde_json::Value::deserialize(deserializer)?;
     Ok(crate::capability::strings(&value).0)
+}
+
+/// What never gets into the journal, beside the secrets that are known and the shapes that are built in (S-01).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct RedactionSettings {
+    /// Names of fields whose text is left out, in any letter case; `-` and `_` are the same.
+    pub fields: Vec<String>,
+    pub patterns: Vec<RedactionPattern>,
+}
+
+/// Text that is left out wherever it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct RedactionPattern {
+    /// What it is; stands in the place of the text, as in `[redacted: customer number]`.
+    pub name: String,
+    /// A regular expression.
+    pub pattern: String,
+}
+
+/// Which runs are kept; zero means without limit. Pinned runs and runs under way always are.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct RetentionSettings {
+    pub max_runs: u32,
+    pub max_age_days: u32,
+    /// Megabytes of the runs' events.
+    pub max_megabytes: u32,
 }

@@ -6,6 +6,8 @@ pub mod capability;
 pub mod catalog;
 pub mod catalog_table;
 pub mod discovery;
+pub mod control;
+pub mod past;
 pub mod plan;
 pub mod run;
 pub mod session;

@@ -3,15 +3,19 @@
 use tauri::State;
 use toolplan_workbench::{
     Problem, Workbench,
-    engine::run::{RunId, RunState},
+    engine::run::{RunId, RunOptions},
     views::{RunDetail, RunSummary},
 };
 
-/// Runs the planning `plan`. Progress arrives as `RunAdvanced` events.
+/// Runs the planning `plan`; null options choose nothing. Progress arrives as `RunAdvanced` events.
 #[tauri::command]
 #[specta::specta]
-pub async fn start_run(workbench: State<'_, Workbench>, plan: u32) -> Result<RunId, Problem> {
-    workbench.start_run(plan).await
+pub async fn start_run(
+    workbench: State<'_, Workbench>,
+    plan: u32,
+    options: Option<RunOptions>,
+) -> Result<RunId, Problem> {
+    workbench.start_run_with(plan, options.unwrap_or_default()).await
 }
 
 #[tauri::command]
@@ -31,11 +35,4 @@ pub async fn runs(workbench: State<'_, Workbench>) -> Result<Vec<RunSummary>, Pr
 #[specta::specta]
 pub async fn open_run(workbench: State<'_, Workbench>, run: RunId) -> Result<RunDetail, Problem> {
     workbench.open_run(run)
-}
-
-/// The run as it was after the event `seq`.
-#[tauri::command]
-#[specta::specta]
-pub async fn run_at(workbench: State<'_, Workbench>, run: RunId, seq: u32) -> Result<RunState, Problem> {
-    workbench.run_at(run, seq)
 }

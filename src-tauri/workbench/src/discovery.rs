@@ -19,7 +19,7 @@ use toolplan_engine::{
     plan::Finding,
     ports::{CallContext, ToolError, ToolResult, ToolRuntime},
     request::Request,
-    run::{Gatekeeper, Noted, RunState},
+    run::{Gatekeeper, Noted},
     settings::{ActivationScope, Settings},
     tool::{ToolCall, ToolSpec},
     visibility::Viewer,
@@ -145,9 +145,9 @@ pub(crate) struct RunDiscovery {
 }
 
 impl RunDiscovery {
-    /// `state` is the run so far: a run that goes on keeps what it had activated.
-    pub(crate) fn new(workbench: Workbench, request: Request, state: &RunState) -> Self {
-        let activated = Arc::new(Mutex::new(state.activated.clone()));
+    /// `activated`: by the run so far; a run that goes on keeps it.
+    pub(crate) fn new(workbench: Workbench, request: Request, activated: Vec<String>) -> Self {
+        let activated = Arc::new(Mutex::new(activated));
         Self { workbench, request, activated, noted: Noted::default() }
     }
 

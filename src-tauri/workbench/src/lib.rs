@@ -5,6 +5,7 @@
 
 mod catalog;
 mod changes;
+mod control;
 mod describe;
 mod discovery;
 mod doctor;
@@ -15,15 +16,18 @@ mod home;
 mod index_cache;
 mod import;
 mod lints;
+mod past;
 mod plans;
 pub mod policy;
 mod runs;
 mod sample;
 pub mod sessions;
 mod table;
+mod timeline;
 pub mod views;
 pub mod visibility;
 
+pub use control::{parse_breakpoint, parse_fault};
 pub use doctor::Check;
 pub use runs::RunUpdate;
 pub use toolplan_adapters as adapters;

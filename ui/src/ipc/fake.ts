@@ -68,6 +68,9 @@ const settings = (): Settings => ({
   },
   guard: { mode: "enforce", scan_thinking: true, add_by_rule: true, noise_prefixes: ["UTF"], projects: [] },
   planner: { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base", max_turns: 4 },
+  redaction: { fields: [], patterns: [] },
+  retention: { max_runs: 0, max_age_days: 0, max_megabytes: 0 },
+  planner: { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base" },
   run: { parallel_limit: 5, timeout_ms: 30_000, retry: { max_retries: 2, base_ms: 200 } },
   network: { jira_url: "", confluence_url: "", allow_private: false, max_bytes: 2_000_000 },
   session: { intent_pattern: "", on_message: "clear", max_scope: 20 },
@@ -105,6 +108,8 @@ export function createHost(): Host {
     ]),
   );
 
+  const needsRust = (): never =>
+    refuse("browser.only", "This needs the application", "Open the workspace in the window of Toolplan.");
   const refuse = (code: string, message: string, hint: string): never => {
     throw new Problem({ code, message, hint });
   };
@@ -300,15 +305,54 @@ export function createHost(): Host {
         state,
         graph: makeGraph(run.scenario, run.planning, tools),
         events: run.events.slice(0, run.shown),
+        event_count: run.shown,
       });
     },
 
     async runAt(id, seq) {
-      return now(
-        runNamed(id).states.find((s) => s.seq === seq) ??
-          refuse("run.unknown_event", `Run ${id} has no event ${seq}`, "Choose an event of the log."),
-      );
+      const run = runNamed(id);
+      const state =
+        run.states.find((s) => s.seq === seq) ??
+        refuse("run.unknown_event", `Run ${id} has no event ${seq}`, "Choose an event of the log.");
+      return now({ ...state, trails: run.planning.trails, tokens: run.planning.tokens, tools: [] });
     },
+
+    async runEvents(id, filter, offset, limit) {
+      const run = runNamed(id);
+      const shown = run.events.slice(0, run.shown);
+      const found = shown.filter((e) => `${e.kind} ${e.step} ${e.text}`.includes(filter));
+      return now({ rows: found.slice(offset, offset + limit), total: found.length, events: shown.length });
+    },
+
+    async findEvent(id, filter, seq, backwards) {
+      const found = runNamed(id)
+        .events.filter((e) => (backwards ? e.seq < seq : e.seq > seq))
+        .filter((e) => `${e.kind} ${e.step} ${e.text}`.includes(filter));
+      return now((backwards ? found.at(-1) : found[0])?.seq ?? null);
+    },
+
+    async runMarks(id) {
+      const run = runNamed(id);
+      const shown = run.events.slice(0, run.shown);
+      const marks = shown.map((e) => ({
+        seq: e.seq,
+        after_ms: e.at_ms - (shown[0]?.at_ms ?? e.at_ms),
+        failure: e.kind.endsWith("failed"),
+      }));
+      return now({ marks, last_seq: shown.at(-1)?.seq ?? 0 });
+    },
+
+    runTree: async (id) => now({ root: id, runs: [summaryOf(runNamed(id))] }),
+    diffRuns: async () => needsRust(),
+    replayRun: async () => needsRust(),
+    replanRun: async () => needsRust(),
+    forkRun: async () => needsRust(),
+    exportRun: async () => needsRust(),
+    importRuns: async () => needsRust(),
+    storage: async () => needsRust(),
+    pruneRuns: async () => needsRust(),
+    pinRun: async () => needsRust(),
+    deleteRun: async () => needsRust(),
 
     async onRunAdvanced(listener) {
       listeners.add(listener);

@@ -1,11 +1,19 @@
 //! What can happen in a run. Variants are only ever added: every journal ever written stays readable.
 
+use super::{
+    breakpoint::Breakpoint,
+    fault::Fault,
+    options::{Go, PauseReason, RunOptions},
+    origin::Origin,
+};
 use crate::{
+    compare::Divergence,
     discovery::DiscoveryEvent,
     plan::PlanSpec,
     planning::Planning,
     ports::{ToolError, ToolResult},
-    tool::Revision,
+    settings::Settings,
+    tool::{Revision, ToolSpec},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -82,11 +90,101 @@ pub enum RunEvent {
         step: Option<String>,
         event: DiscoveryEvent,
     },
+    /// What held when the plan began to run: the settings, and the tools that it may call. With it a journal stands on
+    /// its own (R-01).
+    Basis {
+        settings: Box<Settings>,
+        tools: Vec<ToolSpec>,
+    },
+    /// The run answers out of another one's record; the events before this one are the origin's (R-02, R-05).
+    Derived {
+        origin: Box<Origin>,
+    },
+    /// A replay was held against its origin: whether every decision was the same, else where the first was not.
+    Compared {
+        faithful: bool,
+        divergence: Option<Box<Divergence>>,
+    },
+    /// An event that a newer Toolplan wrote: kept as it is, shown by its name, without effect.
+    #[serde(skip)]
+    Unknown {
+        kind: String,
+        body: Value,
+    },
+    /// What a person chose for this run; absent when nothing was chosen.
+    Configured {
+        options: Box<RunOptions>,
+    },
+    /// The attempt was answered from the result cache (O-08).
+    CacheHit {
+        step: String,
+        attempt: u32,
+        /// Since the call that gave the result ended; 0 when it was under way at the same time.
+        age_ms: u32,
+    },
+    /// A fault on purpose strikes the attempt (O-12).
+    FaultInjected {
+        step: String,
+        attempt: u32,
+        fault: Fault,
+    },
+    /// The attempt's timeout does not come from the plan, but from the tool's history (O-11).
+    TimeoutChosen {
+        step: String,
+        attempt: u32,
+        timeout_ms: u32,
+        reason: String,
+    },
+    /// The run came to a breakpoint (O-07); `Paused` follows.
+    BreakpointHit {
+        /// Empty: the run as a whole.
+        step: String,
+        /// The attempt that is about to start, or has just ended.
+        attempt: u32,
+        breakpoint: u32,
+        /// The breakpoint in words.
+        text: String,
+    },
+    /// Nothing starts and nothing is decided until `Resumed`; calls that are under way go on.
+    Paused {
+        reason: PauseReason,
+    },
+    Resumed {
+        go: Go,
+    },
+    BreakpointsSet {
+        breakpoints: Vec<Breakpoint>,
+    },
+    /// A person gave the step other arguments for its next call.
+    ArgumentsEdited {
+        step: String,
+        arguments: Map<String, Value>,
+    },
+    /// A person gave the step a result, in place of the tool's or of a call.
+    ResultEdited {
+        step: String,
+        result: ToolResult,
+    },
+    /// A person wants the step to be tried again; what was skipped because of it waits again.
+    RetryRequested {
+        step: String,
+    },
+    /// Somebody goes on with a run whose process died (O-10).
+    Reopened {
+        /// Steps that may be called again although nobody knows whether their call took effect.
+        confirmed: Vec<String>,
+    },
+    /// The call was under way when the process died. `again`: it is harmless or confirmed, and made once more.
+    OutcomeUnknown {
+        step: String,
+        attempt: u32,
+        again: bool,
+    },
 }
 
 impl RunEvent {
     /// The variant's name, as it stands in the journal.
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &str {
         match self {
             Self::Planned { .. } => "planned",
             Self::Started { .. } => "started",
@@ -102,6 +200,79 @@ impl RunEvent {
             Self::CancelRequested => "cancel_requested",
             Self::Finished { .. } => "finished",
             Self::Discovery { .. } => "discovery",
+            Self::Basis { .. } => "basis",
+            Self::Derived { .. } => "derived",
+            Self::Compared { .. } => "compared",
+            Self::Unknown { kind, .. } => kind,
+            Self::Configured { .. } => "configured",
+            Self::CacheHit { .. } => "cache_hit",
+            Self::FaultInjected { .. } => "fault_injected",
+            Self::TimeoutChosen { .. } => "timeout_chosen",
+            Self::BreakpointHit { .. } => "breakpoint_hit",
+            Self::Paused { .. } => "paused",
+            Self::Resumed { .. } => "resumed",
+            Self::BreakpointsSet { .. } => "breakpoints_set",
+            Self::ArgumentsEdited { .. } => "arguments_edited",
+            Self::ResultEdited { .. } => "result_edited",
+            Self::RetryRequested { .. } => "retry_requested",
+            Self::Reopened { .. } => "reopened",
+            Self::OutcomeUnknown { .. } => "outcome_unknown",
+        }
+    }
+
+    /// The event as the journal keeps it. With [`RunEvent::from_json`] the one place where events become text.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        match self {
+            Self::Unknown { body, .. } => serde_json::to_string(body),
+            known => serde_json::to_string(known),
+        }
+    }
+
+    /// Reads what [`RunEvent::to_json`] wrote, here or in a newer version. Errors on damage: not JSON, no event, or an
+    /// event of a kind that this version knows in a shape that it does not.
+    pub fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
+        let error = match serde_json::from_slice::<Self>(bytes) {
+            Ok(event) => return Ok(event),
+            Err(error) => error,
+        };
+        let Ok(body) = serde_json::from_slice::<Value>(bytes) else { return Err(error) };
+        match body.get("type").and_then(Value::as_str) {
+            Some(kind) if !Self::knows(kind) => Ok(Self::Unknown { kind: kind.into(), body }),
+            _ => Err(error),
+        }
+    }
+
+    /// Whether events of this kind exist in this version.
+    fn knows(kind: &str) -> bool {
+        let bare = Value::from(Map::from_iter([("type".to_string(), kind.into())]));
+        match serde_json::from_value::<Self>(bare) {
+            Ok(_) => true,
+            Err(error) => !error.to_string().starts_with("unknown variant"),
+        }
+    }
+
+    /// The step that the event is about; `None` for the run as a whole.
+    pub fn step(&self) -> Option<&str> {
+        match self {
+            Self::StepReady { step }
+            | Self::AttemptStarted { step, .. }
+            | Self::AttemptFinished { step, .. }
+            | Self::RetryScheduled { step, .. }
+            | Self::FallbackStarted { step, .. }
+            | Self::StepSucceeded { step }
+            | Self::StepFailed { step, .. }
+            | Self::StepSkipped { step, .. }
+            | Self::StepCancelled { step }
+            | Self::CacheHit { step, .. }
+            | Self::FaultInjected { step, .. }
+            | Self::TimeoutChosen { step, .. }
+            | Self::ArgumentsEdited { step, .. }
+            | Self::ResultEdited { step, .. }
+            | Self::RetryRequested { step }
+            | Self::OutcomeUnknown { step, .. } => Some(step),
+            Self::BreakpointHit { step, .. } => (!step.is_empty()).then_some(step),
+            Self::Unknown { body, .. } => body.get("step").and_then(Value::as_str),
+            _ => None,
         }
     }
 }
@@ -124,6 +295,8 @@ pub enum Skip {
     Dependency { root: String },
     /// A critical step failed and stopped the run (O-06).
     CriticalFailure { root: String },
+    /// A person skipped it (O-07).
+    ByHand,
 }
 
 /// How a run ended.
@@ -173,5 +346,17 @@ mod tests {
         for event in events {
             assert_eq!(serde_json::to_value(&event).unwrap()["type"], event.kind());
         }
+    }
+    /// R-01: what a newer version wrote is kept byte for byte; damage of what this version knows is an error.
+    #[test]
+    fn newer_events_are_kept() {
+        let newer = r#"{"type":"budget_set","step":"s","limit":{"usd":2}}"#;
+        let event = RunEvent::from_json(newer.as_bytes()).unwrap();
+        assert_eq!((event.kind(), event.step()), ("budget_set", Some("s")));
+        assert_eq!(event.to_json().unwrap(), newer);
+        for damaged in [r#"{"type":"step_ready"}"#, r#"{"type":"step_re"#, r#"{"step":"s"}"#, "[]", "\u{7}"] {
+            assert!(RunEvent::from_json(damaged.as_bytes()).is_err(), "{damaged}");
+        }
+        assert!(RunEvent::from_json(br#"{"type":"cancel_requested"}"#).is_ok());
     }
 }

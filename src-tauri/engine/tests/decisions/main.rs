@@ -5,12 +5,16 @@
 //! for real time, reads a file or opens a socket.
 
 mod bench;
+mod compare;
 mod desk;
 mod discovery;
+mod filter;
 mod guard;
 mod hostile;
 mod plan;
 mod properties;
+mod redact;
+mod replay;
 mod run;
 mod schedule;
 mod visibility;

@@ -29,7 +29,7 @@ use toolplan_engine::{
     visibility::{effective_state, in_prompt, visible},
 };
 
-fn config() -> ProptestConfig {
+pub fn config() -> ProptestConfig {
     let from_environment = std::env::var_os("PROPTEST_RNG_SEED").is_some();
     let default = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     if from_environment { default } else { ProptestConfig { rng_seed: RngSeed::Fixed(0), ..default } }
@@ -74,7 +74,7 @@ fn any_tool(name: &'static str) -> impl Strategy<Value = ToolSpec> {
             spec.tags = tags.iter().map(|t| t.to_string()).collect();
             spec.loading = if deferred { Loading::Deferred } else { Loading::Always };
             let condition = FallbackCondition::OnError;
-            spec.fallback = fallback.map(|tool| Fallback { tool: tool.into(), condition, threshold: None });
+            spec.fallback = fallback.map(|tool| Fallback { condition, ..Fallback::on_error(tool) });
             spec
         },
     )
@@ -506,18 +506,30 @@ fn any_deeds() -> impl Strategy<Value = Vec<(Deed, u64)>> {
 }
 
 #[derive(Debug, Clone)]
-struct AnyRun {
-    spec: PlanSpec,
+pub struct AnyRun {
+    pub spec: PlanSpec,
     deeds: Vec<(String, Vec<(Deed, u64)>)>,
     limit: u32,
     cancel_after: Option<u64>,
     killed: Option<usize>,
 }
 
+impl AnyRun {
+    pub fn bench(&self) -> Bench {
+        let mut script = Script::default();
+        self.deeds.iter().for_each(|(tool, deeds)| script.set(tool, deeds.clone()));
+        Bench::of(self.spec.clone(), script).but(|b| {
+            b.settings.parallel_limit = self.limit;
+            b.cancel_after = self.cancel_after;
+            b.today.kill_switch = self.killed.iter().map(|k| format!("s{k}")).collect();
+        })
+    }
+}
+
 type StepParts = (BTreeSet<usize>, BTreeSet<usize>, bool, bool, u32, Option<f32>, bool, u32);
 
 /// A plan without cycles whose steps are listed in any order, over tools that do anything.
-fn any_run() -> impl Strategy<Value = AnyRun> {
+pub fn any_run() -> impl Strategy<Value = AnyRun> {
     let step = (
         btree_set(0usize..8, 0..3),
         btree_set(0usize..8, 0..2),
@@ -562,7 +574,7 @@ fn step_of(at: usize, (after, from, critical, sequential, tries, threshold, on_e
         mode: if sequential { ExecutionMode::Sequential } else { ExecutionMode::Parallel },
         timeout_ms: Some(timeout).filter(|t| *t > 0),
         retry: Some(RetryPolicy { max_retries: tries, base_ms: 100 }),
-        fallback: threshold.map(|t| Fallback { tool: "spare".into(), condition, threshold: Some(t) }),
+        fallback: threshold.map(|t| Fallback { condition, threshold: Some(t), ..Fallback::on_error("spare") }),
         critical,
         ..Default::default()
     }
@@ -577,14 +589,7 @@ proptest! {
     #[test]
     fn any_run_ends_and_keeps_its_laws(run in any_run()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-        let mut script = Script::default();
-        run.deeds.iter().for_each(|(tool, deeds)| script.set(tool, deeds.clone()));
-        let bench = Bench::of(run.spec.clone(), script).but(|b| {
-            b.settings.parallel_limit = run.limit;
-            b.cancel_after = run.cancel_after;
-            b.today.kill_switch = run.killed.iter().map(|k| format!("s{k}")).collect();
-        });
-        let ran = runtime.block_on(bench.run());
+        let ran = runtime.block_on(run.bench().run());
         prop_assert!(ran.result.is_ok(), "{:?}\n{}", ran.result, ran.transcript());
         let state = ran.state();
         prop_assert!(state.outcome.is_some());

@@ -197,6 +197,7 @@ export function makePlanning(
     suggestions: [],
     blocks: { blocks: [], tokens: 0 },
     discovery: [],
+    reply: null,
   };
 }
 

@@ -56,6 +56,9 @@ export function simulate(
     outcome: null,
     activated: [],
     steps: Object.fromEntries(steps.map((s) => [s.id, fresh()])),
+    origin: null,
+    faithful: null,
+    divergence: null,
   };
   const pending: { at: number; kind: string; step: string; text: string; apply: () => void }[] = [];
   const record = (at: number, kind: string, step: string, text: string, apply: () => void = () => {}) =>
@@ -161,5 +164,9 @@ export function summaryOf(run: FakeRun): RunSummary {
     succeeded: steps.filter((s) => s.status === "succeeded").length,
     catalog_revision: state.catalog_revision,
     planner: run.planning.planner.label,
+    pinned: false,
+    imported: false,
+    origin: null,
+    faithful: null,
   };
 }
