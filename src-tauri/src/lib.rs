@@ -36,6 +36,11 @@ pub fn ipc() -> Builder<tauri::Wry> {
             commands::run::runs,
             commands::run::open_run,
             commands::run::run_at,
+            commands::embedding::embedding_model,
+            commands::embedding::add_embedding_model,
+            commands::embedding::remove_embedding_model,
+            commands::embedding::index_embeddings,
+            commands::embedding::cancel_index_embeddings,
         ])
         .events(collect_events![RunAdvanced])
         // Every whole number that crosses fits in 53 bits: counts, and milliseconds since 1970.

@@ -10,6 +10,7 @@ mod doctor;
 pub mod eval;
 mod graph;
 mod home;
+mod meaning;
 mod plans;
 mod runs;
 mod sample;
@@ -169,6 +170,7 @@ impl Workbench {
                 notices: inner.notices.clone(),
             },
             provider: inner.provider.clone(),
+            embedding_model: self.embedding_model(),
             settings: self.settings(),
             revision: catalog.revision(),
             samples: inner.samples.clone(),

@@ -118,6 +118,16 @@ export function createHost(): Host {
     }, gap);
   }
 
+  const wordsOnly = () => ({
+    installed: false,
+    label: "words only",
+    note: "No embedding model is installed: tools are found by words",
+    indexed: 0,
+    total: tools.length,
+    indexing: false,
+    in_use: false,
+    problem: null,
+  });
   const now = async <T>(answer: T): Promise<T> => structuredClone(answer);
 
   return {
@@ -137,6 +147,7 @@ export function createHost(): Host {
           label: "offline",
           note: "Plans are made offline; set ANTHROPIC_API_KEY to ask a model",
         },
+        embedding_model: wordsOnly(),
         settings: chosen,
         revision,
         samples,
@@ -261,6 +272,13 @@ export function createHost(): Host {
           refuse("run.unknown_event", `Run ${id} has no event ${seq}`, "Choose an event of the log."),
       );
     },
+
+    embeddingModel: () => now(wordsOnly()),
+    addEmbeddingModel: async () =>
+      refuse("model.source", "The browser cannot install a model", "Use the window or the command line"),
+    removeEmbeddingModel: () => now(wordsOnly()),
+    indexEmbeddings: async () => refuse("model.missing", "No embedding model is installed", "Add one first"),
+    cancelIndexEmbeddings: () => now(wordsOnly()),
 
     async onRunAdvanced(listener) {
       listeners.add(listener);
