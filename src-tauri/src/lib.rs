@@ -90,6 +90,11 @@ pub fn ipc() -> Builder<tauri::Wry> {
             commands::control::run_control_state,
             commands::control::run_timeline,
             commands::control::parse_breakpoint,
+            commands::embedding::embedding_model,
+            commands::embedding::add_embedding_model,
+            commands::embedding::remove_embedding_model,
+            commands::embedding::index_embeddings,
+            commands::embedding::cancel_index_embeddings,
         ])
         .events(collect_events![RunAdvanced])
         // Every whole number that crosses fits in 53 bits: counts, and milliseconds since 1970.

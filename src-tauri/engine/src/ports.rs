@@ -23,6 +23,21 @@ pub trait ChatModel: Send + Sync {
     async fn complete(&self, prompt: &Prompt) -> Result<Reply, Problem>;
 }
 
+/// Turns text into vectors: texts that mean alike lie close together (D-04).
+///
+/// The same text gives the same vector. A call takes milliseconds a text and does not yield: many texts belong on a
+/// thread of their own.
+pub trait Embedder: Send + Sync {
+    /// Tells this model's vectors from those of any other: a hash of its files.
+    fn id(&self) -> &str;
+    /// For people: `all-MiniLM-L6-v2`.
+    fn label(&self) -> &str;
+    /// Numbers in a vector.
+    fn dimensions(&self) -> usize;
+    /// A vector of length 1 for each text, in order. Long texts are read up to the model's limit.
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Problem>;
+}
+
 /// Runs tools. Dropping the future cancels the work itself (O-04).
 #[async_trait]
 pub trait ToolRuntime: Send + Sync {

@@ -8,6 +8,7 @@ pub mod catalog_table;
 pub mod discovery;
 pub mod control;
 pub mod past;
+pub mod embedding;
 pub mod plan;
 pub mod run;
 pub mod session;

@@ -17,6 +17,7 @@ mod index_cache;
 mod import;
 mod lints;
 mod past;
+mod meaning;
 mod plans;
 pub mod policy;
 mod runs;
@@ -204,6 +205,7 @@ impl Workbench {
                 notices: inner.notices.clone(),
             },
             provider: inner.provider.clone(),
+            embedding_model: self.embedding_model(),
             settings: self.settings(),
             revision: catalog.revision(),
             samples: inner.samples.clone(),

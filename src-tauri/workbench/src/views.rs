@@ -24,6 +24,7 @@ pub struct AppInfo {
     pub version: String,
     pub workspace: WorkspaceInfo,
     pub provider: ProviderInfo,
+    pub embedding_model: ModelInfo,
     pub settings: Settings,
     pub revision: Revision,
     pub samples: Vec<SampleQuery>,
@@ -52,6 +53,26 @@ pub struct ProviderInfo {
     pub label: String,
     /// A sentence for the status bar: what is used and how to change it.
     pub note: String,
+}
+
+/// The local model that finds tools by meaning (D-04).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct ModelInfo {
+    pub installed: bool,
+    /// `all-MiniLM-L6-v2`, or `words only`.
+    pub label: String,
+    /// A sentence: how tools are found now, and how to change it.
+    pub note: String,
+    /// Tools of this workspace whose vectors are at hand, and all of its tools.
+    pub indexed: u32,
+    pub total: u32,
+    /// Vectors are being made right now.
+    pub indexing: bool,
+    /// Tools are found by words and by meaning. False: by words alone.
+    pub in_use: bool,
+    /// Why the model or its vectors cannot be used.
+    pub problem: Option<Problem>,
 }
 
 /// A query to start from.

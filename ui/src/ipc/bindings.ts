@@ -101,6 +101,16 @@ export const commands = {
 	pinRun: (run: number, pinned: boolean) => typedError<null, Problem>(__TAURI_INVOKE("pin_run", { run, pinned })),
 	/**  Removes the run and its journal for good. */
 	deleteRun: (run: number) => typedError<null, Problem>(__TAURI_INVOKE("delete_run", { run })),
+	/**  Whether a model is installed, and how many tools it has read. */
+	embeddingModel: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("embedding_model")),
+	/**  Installs the model at `path`, a folder or a package file, and starts to read the catalog with it. */
+	addEmbeddingModel: (path: string) => typedError<ModelInfo, Problem>(__TAURI_INVOKE("add_embedding_model", { path })),
+	/**  Removes the model from this computer. */
+	removeEmbeddingModel: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("remove_embedding_model")),
+	/**  Reads the tools that the model has not read yet, in the background; `embedding_model` tells how far it is. */
+	indexEmbeddings: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("index_embeddings")),
+	/**  Stops reading; what is read stays. */
+	cancelIndexEmbeddings: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("cancel_index_embeddings")),
 };
 
 /** Events */
@@ -137,6 +147,7 @@ export type AppInfo = {
 	version: string,
 	workspace: WorkspaceInfo,
 	provider: ProviderInfo,
+	embedding_model: ModelInfo,
 	settings: Settings,
 	revision: number,
 	samples: SampleQuery[],
@@ -1117,6 +1128,24 @@ export type Mode = {
 	groups?: string[],
 	/**  Single tools permitted beside the groups. */
 	tools?: string[],
+};
+
+/**  The local model that finds tools by meaning (D-04). */
+export type ModelInfo = {
+	installed: boolean,
+	/**  `all-MiniLM-L6-v2`, or `words only`. */
+	label: string,
+	/**  A sentence: how tools are found now, and how to change it. */
+	note: string,
+	/**  Tools of this workspace whose vectors are at hand, and all of its tools. */
+	indexed: number,
+	total: number,
+	/**  Vectors are being made right now. */
+	indexing: boolean,
+	/**  Tools are found by words and by meaning. False: by words alone. */
+	in_use: boolean,
+	/**  Why the model or its vectors cannot be used. */
+	problem: Problem | null,
 };
 
 /**  The kinds of reference that a query can hold. */

@@ -160,6 +160,16 @@ export function createHost(): Host {
     }, gap);
   }
 
+  const wordsOnly = () => ({
+    installed: false,
+    label: "words only",
+    note: "No embedding model is installed: tools are found by words",
+    indexed: 0,
+    total: tools.length,
+    indexing: false,
+    in_use: false,
+    problem: null,
+  });
   const now = async <T>(answer: T): Promise<T> => structuredClone(answer);
 
   const host: Host = {
@@ -179,6 +189,7 @@ export function createHost(): Host {
           label: "offline",
           note: "Plans are made offline; set ANTHROPIC_API_KEY to ask a model",
         },
+        embedding_model: wordsOnly(),
         settings: chosen,
         revision,
         samples,
@@ -353,6 +364,12 @@ export function createHost(): Host {
     pruneRuns: async () => needsRust(),
     pinRun: async () => needsRust(),
     deleteRun: async () => needsRust(),
+    embeddingModel: () => now(wordsOnly()),
+    addEmbeddingModel: async () =>
+      refuse("model.source", "The browser cannot install a model", "Use the window or the command line"),
+    removeEmbeddingModel: () => now(wordsOnly()),
+    indexEmbeddings: async () => refuse("model.missing", "No embedding model is installed", "Add one first"),
+    cancelIndexEmbeddings: () => now(wordsOnly()),
 
     async onRunAdvanced(listener) {
       listeners.add(listener);
