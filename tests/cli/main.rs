@@ -155,3 +155,23 @@ fn plan_cases_are_scored() {
     assert!(written.contains(r#"{"id":"unknown","estimated_seconds":null,"stages":[]}"#));
     assert!(cli.text(3, &["eval", "plans", "--cases", "/no/such.jsonl"]).contains("--cases"));
 }
+
+/// D-02, D-03, D-09: searching the catalog as a model does, and every way side by side.
+#[test]
+fn tools_can_be_searched() {
+    let cli = Cli::new();
+    let found = cli.json(0, &["tools", "search", "fetch a wiki page", "--limit", "3", "--format", "json"]);
+    assert_eq!(found["tools"][0]["name"], "confluence_fetch");
+    assert!(found["tools"].as_array().unwrap().len() <= 3);
+    let out = cli.text(0, &["tools", "search", "fetch [", "--type", "regex", "--tags", "network,jira"]);
+    assert!(out.contains("jira_fetch") && out.contains("not a regular expression"), "{out}");
+    let none = cli.text(0, &["tools", "search", "send an email"]);
+    assert!(!none.contains("send_email"), "hidden before an intent: {none}");
+    let lab = cli.text(0, &["tools", "search", "send an email", "--compare", "--hidden"]);
+    assert!(lab.contains("send_email") && lab.contains("state"), "{lab}");
+    let error = cli.text(3, &["tools", "search", "x", "--limit", "21"]);
+    assert!(error.contains("limit is 21"), "{error}");
+    assert_eq!(cli.run(&["tools", "search", "x", "--hidden"]).status.code(), Some(2), "hidden belongs to compare");
+    let directory = cli.text(0, &["tools", "directory"]);
+    assert!(directory.starts_with("<tool_directory>") && directory.contains("core"), "{directory}");
+}

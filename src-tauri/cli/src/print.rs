@@ -87,6 +87,9 @@ pub fn plan(view: &PlanView) {
         ]);
     }
     println!("{tokens}");
+    for block in &planning.blocks.blocks {
+        println!("Block {:?} of the prompt: {} tokens", block.kind, block.tokens);
+    }
     for finding in &planning.findings {
         println!("! {} {}: {} ({})", finding.code, finding.step, finding.message, finding.hint);
     }

@@ -86,17 +86,21 @@ pub fn is_cjk(c: char) -> bool {
 
 /// Whether the whole of `text` fits `pattern`, in which `*` is any text and `?` any one character. Letter case counts.
 pub fn glob(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut p, mut t) = (0, 0);
     // The last star, and where the text after it was tried from: the only place to go back to.
     let mut star: Option<(usize, usize)> = None;
     while t < text.len() {
         match pattern.get(p) {
-            Some('*') => {
+            Some(b'*') => {
                 star = Some((p, t));
                 p += 1;
             }
-            Some(c) if *c == '?' || *c == text[t] => (p, t) = (p + 1, t + 1),
+            Some(b'?') if is_first_byte(text[t]) => {
+                let character = text[t + 1..].iter().take_while(|b| !is_first_byte(**b)).count() + 1;
+                (p, t) = (p + 1, t + character);
+            }
+            Some(byte) if *byte != b'?' && *byte == text[t] => (p, t) = (p + 1, t + 1),
             _ => match &mut star {
                 Some((at, from)) => {
                     *from += 1;
@@ -106,7 +110,12 @@ pub fn glob(pattern: &str, text: &str) -> bool {
             },
         }
     }
-    pattern[p..].iter().all(|c| *c == '*')
+    pattern[p..].iter().all(|byte| *byte == b'*')
+}
+
+/// Of a character in UTF-8.
+fn is_first_byte(byte: u8) -> bool {
+    byte & 0b1100_0000 != 0b1000_0000
 }
 
 #[cfg(test)]
@@ -150,6 +159,10 @@ mod tests {
             ("a?c", "ac", false),
             ("*_id*", "get_id_of", true),
             ("翻*", "翻译", true),
+            ("?译", "翻译", true),
+            ("*?", "翻", true),
+            ("*??", "翻", false),
+            ("a?*", "a", false),
             ("finish", "Finish", false),
             ("", "a", false),
         ] {

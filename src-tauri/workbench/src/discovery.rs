@@ -166,6 +166,9 @@ impl RunDiscovery {
     }
 
     fn activate(&self, call: &ToolCall, admitted: Result<Admitted, Finding>) -> Result<Admitted, Finding> {
+        if !self.workbench.inner.settings.read().expect("no writer panics").discovery.enabled {
+            return admitted;
+        }
         let already = self.activated.lock().expect("no holder panics").contains(&call.tool);
         let decided = self.workbench.within(&self.request, |within| {
             let tool = within.catalog.spec(&call.tool)?;

@@ -7,18 +7,22 @@ use std::sync::{Arc, Mutex};
 /// Where the gate and the tools of a run put down what they did. The driver writes it into the journal before the event
 /// that it leads to. Cheap to clone; clones are the same list.
 #[derive(Debug, Clone, Default)]
-pub struct Noted(Arc<Mutex<Vec<(Option<String>, DiscoveryEvent)>>>);
+pub struct Noted(Arc<Mutex<Vec<RunEvent>>>);
 
 impl Noted {
     /// `step`: `None` where only the driver knows it.
     pub fn note(&self, step: Option<String>, event: DiscoveryEvent) {
-        self.0.lock().expect("no holder panics").push((step, event));
+        self.0.lock().expect("no holder panics").push(RunEvent::Discovery { step, event });
     }
 
-    /// All that was noted since the last time, in order; what names no step is of `step`.
-    pub fn take(&self, step: Option<&str>) -> Vec<RunEvent> {
-        let noted = std::mem::take(&mut *self.0.lock().expect("no holder panics"));
-        let event = |(of, event): (Option<String>, _)| RunEvent::Discovery { step: of.or(step.map(Into::into)), event };
-        noted.into_iter().map(event).collect()
+    /// All that was noted since the last time, in order; what names no step is of `here`.
+    pub fn take(&self, here: Option<&str>) -> Vec<RunEvent> {
+        let mut noted = std::mem::take(&mut *self.0.lock().expect("no holder panics"));
+        for event in &mut noted {
+            if let RunEvent::Discovery { step: step @ None, .. } = event {
+                *step = here.map(Into::into);
+            }
+        }
+        noted
     }
 }

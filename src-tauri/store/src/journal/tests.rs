@@ -405,3 +405,21 @@ async fn throughput() {
     }
     println!("a synced end of a run: {:?}", begin.elapsed() / 50);
 }
+
+/// Events of discovery as they were first stored, one line for each kind.
+const DISCOVERY: &str = include_str!("../../tests/fixtures/journal-discovery.jsonl");
+
+/// D-08: they stay readable, keep their fields, and a run that goes on knows what it had activated (D-06).
+#[test]
+fn discovery_events_stay_readable() {
+    let (mut state, mut kinds) = (RunState::default(), std::collections::BTreeSet::new());
+    for (i, line) in DISCOVERY.lines().enumerate() {
+        let event: RunEvent = serde_json::from_str(line).unwrap();
+        let (stored, again) = (serde_json::from_str::<Value>(line).unwrap(), serde_json::to_value(&event).unwrap());
+        assert_eq!(again, stored, "nothing is lost or renamed");
+        kinds.insert(stored["event"]["type"].as_str().unwrap().to_owned());
+        state.apply(&JournalEntry { seq: i as u32 + 1, at_ms: 0, event });
+    }
+    assert_eq!(kinds.len(), 8, "{kinds:?}");
+    assert_eq!(state.activated, ["jira_get"]);
+}
