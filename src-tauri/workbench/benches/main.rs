@@ -12,6 +12,7 @@ mod machine;
 mod overhead;
 mod peers;
 mod runs;
+mod screen;
 mod speedup;
 mod table;
 mod whole;
@@ -33,8 +34,9 @@ pub(crate) struct Options {
 
 type Section = (&'static str, fn(&Options) -> Vec<Table>);
 
-const SECTIONS: [Section; 6] = [
+const SECTIONS: [Section; 7] = [
     ("decision", decision::tables),
+    ("screen", screen::tables),
     ("speedup", speedup::tables),
     ("overhead", overhead::tables),
     ("whole", whole::tables),

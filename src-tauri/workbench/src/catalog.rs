@@ -12,7 +12,7 @@ use toolplan_engine::{
     planning,
     request::Request,
     tool::{Binding, Catalog, Revision, ToolSpec},
-    verdict::{Gate, Outcome, Trail},
+    verdict::{Gate, Trail, Verdict},
     visibility::Viewer,
 };
 use toolplan_store::stats::Stats;
@@ -33,18 +33,9 @@ impl Workbench {
             planned.iter().flat_map(|p| &p.planning.trails).map(|t| (t.tool.as_str(), t)).collect();
         let rows = catalog.iter().map(|entry| {
             let spec = &entry.spec;
-            let own;
-            let trail = match trails.get(spec.name.as_str()) {
-                Some(trail) => trail,
-                None => {
-                    own = viewer.trail(spec);
-                    &own
-                }
-            };
-            let (gate, outcome, reason) = match trail.decided().or(trail.verdicts.last()) {
-                Some(verdict) => (verdict.gate, verdict.outcome, verdict.reason.to_string()),
-                None => (Gate::Registered, Outcome::Kept, String::new()),
-            };
+            let told = if trails.is_empty() { None } else { trails.get(spec.name.as_str()) };
+            let end = told.and_then(|trail| trail.decided().or(trail.verdicts.last())).cloned();
+            let Verdict { gate, outcome, reason, .. } = end.unwrap_or_else(|| viewer.end(spec));
             CatalogRow {
                 name: spec.name.clone(),
                 title: spec.title.clone(),
@@ -56,10 +47,11 @@ impl Workbench {
                 side_effects: spec.side_effects,
                 tags: spec.tags.clone(),
                 tokens: entry.token_cost(&counter).total(),
-                visible: viewer.sees(spec),
+                // The query's gates come after those that hide a tool from the model.
+                visible: gate > Gate::State || !outcome.stops(),
                 gate,
                 outcome,
-                reason,
+                reason: reason.into_owned(),
                 runnable: !matches!(spec.binding, Binding::None | Binding::Mcp { .. }),
             }
         });

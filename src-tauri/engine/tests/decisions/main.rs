@@ -6,10 +6,14 @@
 
 mod bench;
 mod desk;
+mod gate;
 mod guard;
 mod hostile;
 mod plan;
 mod properties;
 mod run;
+mod savings;
 mod schedule;
+mod session;
+mod turns;
 mod visibility;
