@@ -6,6 +6,7 @@
 mod arguments;
 mod commands;
 mod print;
+mod visibility;
 
 use arguments::{Cli, Format};
 use clap::Parser;

@@ -1,7 +1,6 @@
 //! Answers as text for people.
 
 use comfy_table::{Cell, CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
-use serde::Serialize;
 use serde_json::Value;
 use toolplan_workbench::{
     Check, Problem,
@@ -17,15 +16,7 @@ use toolplan_workbench::{
     views::{EventRow, PlanView, RunDetail, RunSummary, ToolDetail},
 };
 
-/// A tool's visibility in each state.
-#[derive(Serialize)]
-pub struct VisibilityRow {
-    pub tool: String,
-    /// State, visible or not, why.
-    pub states: Vec<(&'static str, bool, String)>,
-}
-
-fn table(head: &[&str]) -> Table {
+pub(crate) fn table(head: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_preset(UTF8_HORIZONTAL_ONLY).set_header(head.to_vec());
     if let Some(width) = std::env::var("COLUMNS").ok().and_then(|w| w.parse().ok()) {
@@ -34,7 +25,7 @@ fn table(head: &[&str]) -> Table {
     table
 }
 
-fn number(value: impl ToString) -> Cell {
+pub(crate) fn number(value: impl ToString) -> Cell {
     Cell::new(value.to_string()).set_alignment(CellAlignment::Right)
 }
 
@@ -290,18 +281,6 @@ pub fn trail(trail: &Trail) {
     if let Some(verdict) = trail.decided() {
         println!("Decided by {}: {}", verdict.rule, verdict.reason);
     }
-}
-
-pub fn visibility(rows: &[VisibilityRow]) {
-    let mut head = vec!["tool"];
-    head.extend(rows.first().into_iter().flat_map(|r| r.states.iter().map(|(state, _, _)| *state)));
-    let mut shown = table(&head);
-    for row in rows {
-        let states =
-            row.states.iter().map(|(_, visible, reason)| if *visible { "✓".to_string() } else { reason.clone() });
-        shown.add_row(std::iter::once(row.tool.clone()).chain(states).collect::<Vec<_>>());
-    }
-    println!("{shown}");
 }
 
 pub fn checks(checks: &[Check]) {
