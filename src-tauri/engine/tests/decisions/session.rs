@@ -6,7 +6,7 @@ use toolplan_engine::{
     request::ExecutionState,
     session::{Actor, MAX_LOG, SessionEvent, SessionState, deadlocks},
     settings::{Intent, IntentStatus, Mode, OnMessage, Settings},
-    tool::Classification,
+    tool::{Classification, ToolCall},
 };
 
 fn intent(id: &str, status: IntentStatus) -> Intent {
@@ -293,4 +293,51 @@ fn lists_take_prefixes() {
         );
         assert_eq!(desk.clone().but(|d| d.settings.kill_switch = names("web")).visible(), ["fs_read", "fs_write"]);
     }
+}
+
+/// The runtime gate's word on each tool, in the order of the names.
+fn gate(desk: &Desk, names: &[&str]) -> Vec<bool> {
+    let call = |name: &&str| ToolCall { tool: name.to_string(), arguments: Default::default() };
+    names.iter().map(|name| desk.guard().admit(&call(name)).is_ok()).collect()
+}
+
+/// SYSTEMS 4.2 (StateMachine.test, RelaxedHandshakeIntegration, spec 014): what the gate lets through in each state;
+/// refusals are values that name the reason (W4-6).
+#[test]
+fn state_machine_conformance() {
+    let tools = [
+        "read_file SAFE",
+        "list_files SAFE",
+        "codebase_search SAFE",
+        "attempt_completion SAFE",
+        "select_active_intent SAFE",
+        "write_to_file DESTRUCTIVE",
+        "execute_command DESTRUCTIVE",
+        "apply_diff DESTRUCTIVE",
+        "unknown_tool",
+        "mcp_read",
+    ];
+    let names: Vec<&str> = tools.iter().map(|line| line.split(' ').next().unwrap()).collect();
+    let desk = Desk::of(&tools).asks("x");
+    let safe: Vec<bool> = tools.iter().map(|line| line.ends_with(" SAFE")).collect();
+    for state in [ExecutionState::Request, ExecutionState::Reasoning] {
+        let desk = desk.clone().but(|d| d.request.state = state);
+        assert_eq!(gate(&desk, &names), safe, "{}", state.name());
+        let refusal = desk.guard().admit(&ToolCall { tool: "apply_diff".into(), arguments: Default::default() });
+        assert!(refusal.unwrap_err().message.contains("DESTRUCTIVE until an intent is selected"));
+    }
+    assert_eq!(gate(&desk.clone().in_action("REQ-123"), &names), [true; 10]);
+    // Research, selection, change: one session, the same tools.
+    let mut session = after("message:x", &settings());
+    let of = |session: &SessionState| {
+        gate(&desk.clone().but(|d| d.request = session.request(d.request.clone())), &["read_file", "write_to_file"])
+    };
+    assert_eq!(of(&session), [true, false]);
+    session.on(event("select:REQ-1"), &settings(), 1).unwrap();
+    assert_eq!(of(&session), [true, true]);
+    // A reclassification counts at once.
+    let mut claimed = desk.catalog.spec("mcp_read").unwrap().clone();
+    claimed.classification = Classification::Safe;
+    let reclassified = desk.but(|d| d.catalog = d.catalog.with(2, claimed).unwrap());
+    assert_eq!(gate(&reclassified, &["mcp_read"]), [true]);
 }
