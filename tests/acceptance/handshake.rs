@@ -175,7 +175,7 @@ async fn without_a_selection_nothing_destructive_is_planned() {
             if let Some(intent) = select {
                 replies.push(wire.calls(&[(SELECT.0, json!({"intent_id": intent})), purge.clone()]));
             }
-            replies.push(wire.calls(&[purge.clone()]));
+            replies.push(wire.calls(std::slice::from_ref(&purge)));
             let (bench, provider) = wire.bench(replies).await;
             let view = bench.plan(by_model("Purge the dead letters of exports")).await;
             assert!(view.planning.plan.steps.iter().all(|s| s.tool != "purge_dead_letters"), "{select:?}");
