@@ -1,5 +1,7 @@
 //! The command line as a person or a script uses it: output, rows, exit codes.
 
+mod visibility;
+
 use std::{
     io::Write,
     path::{Path, PathBuf},

@@ -56,7 +56,22 @@ pub enum Command {
         command: Tools,
     },
     /// Which tools are visible in each state
-    Visibility(Context),
+    Visibility(Visibility),
+    /// What hiding tools saves: gross, overhead, net
+    Tokens(Tokens),
+    /// Who sees what, as a file
+    Policy {
+        #[command(subcommand)]
+        command: Policy,
+    },
+    /// The state and the intent of a session
+    Session {
+        /// Which session
+        #[arg(long, global = true, default_value = "cli", value_name = "NAME")]
+        name: String,
+        #[command(subcommand)]
+        command: Session,
+    },
     /// Try the guard
     Guard {
         #[command(subcommand)]
@@ -266,6 +281,83 @@ pub struct Ask {
     pub context: Context,
 }
 
+/// Which part of the matrix of tools and states.
+#[derive(Debug, Args)]
+pub struct Visibility {
+    #[command(flatten)]
+    pub context: Context,
+    /// Counts and marks for every state instead of reasons
+    #[arg(long)]
+    pub matrix: bool,
+    /// Explain this tool: every gate that hides it, not only the first
+    #[arg(long, value_name = "TOOL", conflicts_with = "matrix")]
+    pub why: Option<String>,
+    /// With --why: in every mode of the workspace
+    #[arg(long, requires = "why")]
+    pub all_modes: bool,
+    /// With --why: for every tenant of the workspace
+    #[arg(long, requires = "why")]
+    pub all_tenants: bool,
+    /// Only tools whose name, namespace, group or tag holds this
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub filter: String,
+    /// Only some tools
+    #[arg(long, value_enum, default_value_t = Only::All)]
+    pub only: Only,
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub offset: u32,
+    /// At most this many tools; without it, all
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Only {
+    All,
+    /// Shown in some states, not in all
+    Differs,
+    /// Hidden in every state
+    Hidden,
+    Unclassified,
+}
+
+/// A planning to measure, or a conversation.
+#[derive(Debug, Args)]
+pub struct Tokens {
+    #[command(flatten)]
+    pub ask: Ask,
+    /// A conversation recorded elsewhere (JSON)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "query_file", "sample"])]
+    pub conversation: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Policy {
+    /// Take a policy file into the settings, whole or not at all
+    Import {
+        file: PathBuf,
+        /// Only say what would change
+        #[arg(long = "try")]
+        try_only: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Session {
+    /// Where it stands, and how it came there
+    Show,
+    /// A new message of the user: the state becomes REASONING
+    Message { text: String },
+    /// Select an intent; only in REASONING
+    Select { intent: String },
+    /// Take up another intent in ACTION
+    Switch { intent: String },
+    /// Back to REQUEST
+    Reset,
+    /// Out of any state to REASONING
+    Recover,
+}
+
 /// Who asks, and in which state.
 #[derive(Debug, Args)]
 pub struct Context {
@@ -284,7 +376,7 @@ pub struct Context {
     /// The selected intent; ACTION needs one
     #[arg(long)]
     pub intent: Option<String>,
-    /// The session that activations of scope session belong to
-    #[arg(long, value_name = "ID")]
+    /// Plan in this session: in its state and with its intent unless they are given, and with the tools activated in it
+    #[arg(long, value_name = "NAME")]
     pub session: Option<String>,
 }

@@ -3,8 +3,8 @@
 mod catalog;
 
 use crate::{
-    arguments::{Ask, Cases, Cli, Command, Context, Eval, Format, Guard, Switch, Tools},
-    discovery, print,
+    arguments::{Ask, Cases, Cli, Command, Context, Eval, Format, Guard, Policy, Switch, Tools},
+    discovery, print, visibility,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use std::{io::Read, path::Path};
@@ -15,7 +15,7 @@ use toolplan_workbench::{
         run::RunOutcome,
     },
     eval,
-    views::SampleQuery,
+    views::{PlanView, SampleQuery},
 };
 
 /// Carries the command out. False: it worked, and the answer is bad news.
@@ -43,15 +43,14 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
     }
     match command {
         Command::Plan(ask) => {
-            let view = workbench.plan(request(&ask, &info.samples)?, None).await?;
+            let view = plan(&workbench, &ask, &info.samples).await?;
             show(json, &view, || print::plan(&view));
             Ok(view.planning.findings.is_empty())
         }
         Command::Run { ask, plan } => {
-            let request = request(&ask, &info.samples)?;
             let view = match plan {
-                Some(file) => workbench.plan_from(request, read_json(&file)?)?,
-                None => workbench.plan(request, None).await?,
+                Some(file) => workbench.plan_from(request(&ask, &info.samples)?, read_json(&file)?)?,
+                None => self::plan(&workbench, &ask, &info.samples).await?,
             };
             if !json {
                 print::plan(&view);
@@ -86,7 +85,22 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
             Ok(true)
         }
         Command::Tools { command } => tools(&workbench, command, &info.samples, json).await,
-        Command::Visibility(context) => visibility(&workbench, &context, json),
+        Command::Visibility(wanted) => visibility::visibility(&workbench, &wanted, json),
+        Command::Tokens(tokens) => {
+            let savings = match &tokens.conversation {
+                Some(file) => workbench.conversation_savings(&read_json(file)?)?,
+                None => workbench.token_savings(plan(&workbench, &tokens.ask, &info.samples).await?.id)?,
+            };
+            show(json, &savings, || visibility::print_savings(&savings));
+            Ok(true)
+        }
+        Command::Policy { command: Policy::Import { file, try_only } } => {
+            let import = workbench.import_policy(&read_text(&file)?, try_only)?;
+            import.notices.iter().for_each(print::problem);
+            show(json, &import, || visibility::print_import(&import));
+            Ok(true)
+        }
+        Command::Session { name, command } => visibility::session(&workbench, &name, command, json),
         Command::Guard { command: Guard::Check { ask, text } } => {
             let text = if text == "-" { standard_input()? } else { text };
             let report = workbench.check_guard(request(&ask, &info.samples)?, &text)?;
@@ -146,29 +160,14 @@ async fn tools(workbench: &Workbench, command: Tools, samples: &[SampleQuery], j
     Ok(true)
 }
 
-fn visibility(workbench: &Workbench, context: &Context, json: bool) -> Result<bool, Problem> {
-    let mut request = Request::default();
-    apply(context, &mut request);
-    let mut columns = vec![];
-    let wanted = context.state.as_deref().map(ExecutionState::parse_closed);
-    for state in ExecutionState::ALL.into_iter().filter(|s| wanted.is_none_or(|w| w == *s)) {
-        let intent = if request.intent.is_empty() { "any".to_string() } else { request.intent.clone() };
-        columns.push((state, workbench.catalog(&Request { state, intent, ..request.clone() }, None)?));
+/// Plans what was asked, in a session where one is named.
+async fn plan(workbench: &Workbench, ask: &Ask, samples: &[SampleQuery]) -> Result<PlanView, Problem> {
+    let request = request(ask, samples)?;
+    match &ask.context.session {
+        // A state that was named is the person's word.
+        Some(name) if ask.context.state.is_none() && ask.context.intent.is_none() => Ok(workbench.plan_in_session(name, request, None).await?.plan),
+        _ => workbench.plan(request, None).await,
     }
-    let rows: Vec<print::VisibilityRow> = columns[0]
-        .1
-        .iter()
-        .enumerate()
-        .map(|(i, tool)| print::VisibilityRow {
-            tool: tool.name.clone(),
-            states: columns
-                .iter()
-                .map(|(state, rows)| (state.name(), rows[i].visible, rows[i].reason.clone()))
-                .collect(),
-        })
-        .collect();
-    show(json, &rows, || print::visibility(&rows));
-    Ok(true)
 }
 
 fn eval_guard(cases: &Cases, json: bool) -> Result<bool, Problem> {

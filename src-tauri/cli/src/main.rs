@@ -7,6 +7,7 @@ mod arguments;
 mod commands;
 mod discovery;
 mod print;
+mod visibility;
 
 use arguments::{Cli, Format};
 use clap::Parser;

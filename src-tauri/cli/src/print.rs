@@ -1,7 +1,6 @@
 //! Answers as text for people.
 
 use comfy_table::{Cell, CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
-use serde::Serialize;
 use serde_json::Value;
 use toolplan_workbench::{
     Check, Problem,
@@ -16,14 +15,6 @@ use toolplan_workbench::{
     eval,
     views::{EventRow, PlanView, RunDetail, RunSummary, ToolDetail},
 };
-
-/// A tool's visibility in each state.
-#[derive(Serialize)]
-pub struct VisibilityRow {
-    pub tool: String,
-    /// State, visible or not, why.
-    pub states: Vec<(&'static str, bool, String)>,
-}
 
 pub(crate) fn table(head: &[&str]) -> Table {
     let mut table = Table::new();
@@ -293,18 +284,6 @@ pub fn trail(trail: &Trail) {
     if let Some(verdict) = trail.decided() {
         println!("Decided by {}: {}", verdict.rule, verdict.reason);
     }
-}
-
-pub fn visibility(rows: &[VisibilityRow]) {
-    let mut head = vec!["tool"];
-    head.extend(rows.first().into_iter().flat_map(|r| r.states.iter().map(|(state, _, _)| *state)));
-    let mut shown = table(&head);
-    for row in rows {
-        let states =
-            row.states.iter().map(|(_, visible, reason)| if *visible { "✓".to_string() } else { reason.clone() });
-        shown.add_row(std::iter::once(row.tool.clone()).chain(states).collect::<Vec<_>>());
-    }
-    println!("{shown}");
 }
 
 pub fn checks(checks: &[Check]) {

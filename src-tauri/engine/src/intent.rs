@@ -7,7 +7,7 @@ use crate::{
     settings::{Intent, IntentStatus, Settings},
 };
 use regex::Regex;
-use std::sync::Mutex;
+use std::cell::RefCell;
 
 /// The intent called `id`, if it may be selected now; else why not, with the intents that may.
 pub fn selectable<'s>(settings: &'s Settings, id: &str) -> Result<&'s Intent, Problem> {
@@ -78,20 +78,28 @@ pub fn available(settings: &Settings) -> String {
 /// whoever writes it.
 fn matches_pattern(pattern: &str, id: &str) -> Result<bool, String> {
     // Compiling takes far longer than matching, and a workspace has one pattern.
-    static LAST: Mutex<Option<(String, Result<Regex, String>)>> = Mutex::new(None);
+    thread_local! {
+        static LAST: RefCell<Option<(String, Result<Regex, String>)>> = const { RefCell::new(None) };
+    }
     if pattern.is_empty() {
         return Ok(true);
     }
-    let mut last = LAST.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if last.as_ref().is_none_or(|(known, _)| known != pattern) {
-        let compiled = Regex::new(pattern).map_err(|e| e.to_string().lines().last().unwrap_or_default().to_string());
-        *last = Some((pattern.into(), compiled));
-    }
-    match last.as_ref().map(|(_, compiled)| compiled) {
-        Some(Ok(regex)) => Ok(regex.is_match(id)),
-        Some(Err(error)) => Err(error.clone()),
-        None => Ok(false),
-    }
+    LAST.with_borrow_mut(|last| {
+        if last.as_ref().is_none_or(|(known, _)| known != pattern) {
+            let compiled = Regex::new(pattern).map_err(|e| last_line(&e.to_string()));
+            *last = Some((pattern.into(), compiled));
+        }
+        match last.as_ref().map(|(_, compiled)| compiled) {
+            Some(Ok(regex)) => Ok(regex.is_match(id)),
+            Some(Err(error)) => Err(error.clone()),
+            None => Ok(false),
+        }
+    })
+}
+
+/// The line of a pattern's error that says what is wrong; those before it draw the place.
+pub(crate) fn last_line(error: &str) -> String {
+    error.lines().last().unwrap_or_default().trim().to_string()
 }
 
 /// What is wrong with a scope, in a sentence without its subject. An intent without a scope says nothing about files.

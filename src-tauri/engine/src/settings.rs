@@ -93,7 +93,7 @@ impl Settings {
             }
         }
         if let Err(error) = regex::Regex::new(&self.session.intent_pattern) {
-            let why = error.to_string().lines().last().unwrap_or_default().trim().to_string();
+            let why = crate::intent::last_line(&error.to_string());
             return Err(Problem::new(
                 "settings.intent_pattern",
                 format!("session.intent_pattern does not compile: {why}"),

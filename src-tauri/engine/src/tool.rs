@@ -359,7 +359,8 @@ impl Entry {
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     revision: Revision,
-    entries: Arc<IndexMap<String, Arc<Entry>>>,
+    /// An edit copies the map, and the names are shared with it.
+    entries: Arc<IndexMap<Arc<str>, Arc<Entry>>>,
 }
 
 impl Catalog {
@@ -370,14 +371,14 @@ impl Catalog {
         for spec in specs {
             if let Err(problem) = validate(&spec) {
                 problems.push(problem);
-            } else if catalog.entries.contains_key(&spec.name) {
+            } else if catalog.entries.contains_key(spec.name.as_str()) {
                 problems.push(Problem::new(
                     "catalog.duplicate",
                     format!("the catalog holds two tools called {}", spec.name),
                     "the first one is kept; rename the other",
                 ));
             } else {
-                Arc::make_mut(&mut catalog.entries).insert(spec.name.clone(), Entry::new(spec));
+                Arc::make_mut(&mut catalog.entries).insert(spec.name.as_str().into(), Entry::new(spec));
             }
         }
         (catalog, problems)
@@ -432,7 +433,7 @@ impl Catalog {
         validate(&spec)?;
         let mut next = self.clone();
         next.revision = revision;
-        Arc::make_mut(&mut next.entries).insert(spec.name.clone(), Entry::new(spec));
+        Arc::make_mut(&mut next.entries).insert(spec.name.as_str().into(), Entry::new(spec));
         Ok(next)
     }
 

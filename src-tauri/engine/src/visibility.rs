@@ -159,6 +159,11 @@ impl<'a> Viewer<'a> {
         self.stop(tool).map(|decision| self.verdict(decision, tool))
     }
 
+    /// Where the tool's way ends before the query is looked at: the verdict that hides it, else the last one.
+    pub fn end(&self, tool: &ToolSpec) -> Verdict {
+        self.verdict(self.stop(tool).unwrap_or_else(|| self.loading(tool)), tool)
+    }
+
     /// The gate that hides the tool, if one does: [`Viewer::trail`] without the words.
     pub fn stopped_at(&self, tool: &ToolSpec) -> Option<Gate> {
         self.stop(tool).map(Decision::gate)

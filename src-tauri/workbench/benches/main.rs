@@ -13,6 +13,7 @@ mod open;
 mod overhead;
 mod peers;
 mod runs;
+mod screen;
 mod speedup;
 mod table;
 mod whole;
@@ -36,6 +37,7 @@ type Section = (&'static str, fn(&Options) -> Vec<Table>);
 
 const SECTIONS: [Section; 7] = [
     ("decision", decision::tables),
+    ("screen", screen::tables),
     ("speedup", speedup::tables),
     ("overhead", overhead::tables),
     ("whole", whole::tables),

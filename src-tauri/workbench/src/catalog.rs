@@ -15,7 +15,7 @@ use toolplan_engine::{
     ports::TokenCounter,
     request::Request,
     tool::{Binding, Catalog, Entry, Revision, ToolSpec},
-    verdict::{Gate, Outcome, Trail},
+    verdict::{Gate, Trail, Verdict},
     visibility::Viewer,
 };
 use toolplan_store::stats::Stats;
@@ -37,15 +37,7 @@ impl Workbench {
             planned.iter().flat_map(|p| &p.planning.trails).map(|t| (t.tool.as_str(), t)).collect();
         let rows = catalog.iter().map(|entry| {
             let spec = &entry.spec;
-            let own;
-            let trail = match trails.get(spec.name.as_str()) {
-                Some(trail) => trail,
-                None => {
-                    own = viewer.trail(spec);
-                    &own
-                }
-            };
-            row_of(entry, trail, &viewer, &counter)
+            row_of(entry, trails.get(spec.name.as_str()).copied(), &viewer, &counter)
         });
         Ok(rows.collect())
     }
@@ -181,13 +173,17 @@ impl Workbench {
     }
 }
 
-/// A tool's row of the table, by its way through the gates.
-pub(crate) fn row_of(entry: &Entry, trail: &Trail, viewer: &Viewer, counter: &dyn TokenCounter) -> CatalogRow {
+/// A tool's row of the table, by its way through the gates: in the planning where that tells of it, else by the
+/// session alone.
+pub(crate) fn row_of(
+    entry: &Entry,
+    told: Option<&Trail>,
+    viewer: &Viewer,
+    counter: &dyn TokenCounter,
+) -> CatalogRow {
     let spec = &entry.spec;
-    let (gate, outcome, reason) = match trail.decided().or(trail.verdicts.last()) {
-        Some(verdict) => (verdict.gate, verdict.outcome, verdict.reason.to_string()),
-        None => (Gate::Registered, Outcome::Kept, String::new()),
-    };
+    let end = told.and_then(|trail| trail.decided().or(trail.verdicts.last())).cloned();
+    let Verdict { gate, outcome, reason, .. } = end.unwrap_or_else(|| viewer.end(spec));
     CatalogRow {
         name: spec.name.clone(),
         title: spec.title.clone(),
@@ -199,10 +195,11 @@ pub(crate) fn row_of(entry: &Entry, trail: &Trail, viewer: &Viewer, counter: &dy
         side_effects: spec.side_effects,
         tags: spec.tags.clone(),
         tokens: entry.token_cost(counter).total(),
-        visible: viewer.sees(spec),
+        // The query's gates come after those that hide a tool from the model.
+        visible: gate > Gate::State || !outcome.stops(),
         gate,
         outcome,
-        reason,
+        reason: reason.into_owned(),
         runnable: !matches!(spec.binding, Binding::None | Binding::Mcp { .. }),
     }
 }

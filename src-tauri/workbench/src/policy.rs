@@ -75,6 +75,9 @@ fn with_policy(settings: &Settings, text: &str) -> Result<Settings, Problem> {
     let value: Value = serde_json::from_str(text).map_err(|e| {
         malformed(format!("the policy file is not JSON: {e}"), "correct it at that line; nothing was changed")
     })?;
+    if !value.is_object() {
+        return Err(malformed("the policy file is no JSON object".into(), "docs/cli.md shows the form"));
+    }
     let file = PolicyFile::deserialize(&value).map_err(|e| {
         malformed(format!("the policy file is not understood: {e}"), "docs/cli.md shows the form; nothing was changed")
     })?;
@@ -118,6 +121,8 @@ fn unknown_key(given: &Value, understood: &Value, path: &str) -> Option<String> 
             let mut pairs = given.iter().zip(understood).enumerate();
             pairs.find_map(|(at, (a, b))| unknown_key(a, b, &format!("{path}[{at}]")))
         }
+        // Lists stand for objects in no place of the form.
+        (Value::Array(_), Value::Object(_)) => Some(format!("a list at {path}")),
         _ => None,
     }
 }

@@ -65,7 +65,9 @@ impl Workbench {
         request: Request,
         previous: Option<u32>,
     ) -> Result<SessionPlan, Problem> {
-        let request = self.load_session(id)?.request(request);
+        let mut request = self.load_session(id)?.request(request);
+        // What the session activates belongs to it (D-06).
+        request.session.id = id.to_string();
         let plan = self.plan(request, previous).await?;
         let _one_at_a_time = self.inner.sessions.lock().expect("no holder panics");
         let mut session = self.load_session(id)?;

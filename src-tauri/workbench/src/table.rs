@@ -97,20 +97,12 @@ impl Workbench {
         let item = |found: &Found| -> Result<CatalogItem, Problem> {
             let entry = &desk.tools[found.at].entry;
             let spec = &entry.spec;
-            let own;
-            let trail = match trails.get(spec.name.as_str()) {
-                Some(trail) => *trail,
-                None => {
-                    own = viewer.trail(spec);
-                    &own
-                }
-            };
             let cost = entry.token_cost(&counter);
             let (changed_revision, changed_ms) = desk.changed.get(&spec.name).copied().unwrap_or_default();
             let mark =
                 |lint: &toolplan_engine::lint::Lint| LintMark { code: lint.code.to_string(), severity: lint.severity };
             Ok(CatalogItem {
-                row: row_of(entry, trail, &viewer, &counter),
+                row: row_of(entry, trails.get(spec.name.as_str()).copied(), &viewer, &counter),
                 description: spec.description.clone(),
                 capabilities: spec.capabilities.clone(),
                 cost,

@@ -261,12 +261,8 @@ fn holds(spec: &ToolSpec, filter: &str) -> bool {
 }
 
 fn cell(viewer: &Viewer, spec: &ToolSpec) -> MatrixCell {
-    let hides = viewer.hides(spec);
-    let visible = hides.is_none();
-    let verdict = hides.or_else(|| viewer.trail(spec).verdicts.pop());
-    let (gate, rule, reason) = match verdict {
-        Some(verdict) => (verdict.gate, verdict.rule.into_owned(), verdict.reason.into_owned()),
-        None => (Gate::Registered, String::new(), String::new()),
-    };
-    MatrixCell { state: viewer.state(), visible, in_prompt: viewer.in_prompt(spec), gate, rule, reason }
+    let Verdict { gate, outcome, rule, reason, .. } = viewer.end(spec);
+    let (rule, reason) = (rule.into_owned(), reason.into_owned());
+    let in_prompt = viewer.in_prompt(spec);
+    MatrixCell { state: viewer.state(), visible: !outcome.stops(), in_prompt, gate, rule, reason }
 }

@@ -97,8 +97,10 @@ fn messages(prompt: &Prompt) -> Vec<Value> {
             continue;
         }
         let mut said = vec![];
-        if !turn.text.trim().is_empty() {
-            said.push(json!({"type": "text", "text": without_thinking(&turn.text)}));
+        // The API refuses an empty text.
+        let text = without_thinking(&turn.text).trim();
+        if !text.is_empty() {
+            said.push(json!({"type": "text", "text": text}));
         }
         said.extend(turn.calls.iter().map(
             |c| json!({"type": "tool_use", "id": c.id, "name": names.wire(&c.call.tool), "input": c.call.arguments}),

@@ -7,6 +7,7 @@ mod names;
 mod openai;
 mod scripted;
 mod sse;
+mod turns;
 
 use super::{Provider, ProviderConfig, Secret};
 use axum::{

@@ -110,7 +110,11 @@ type Names<'n> = HashMap<String, Vec<(Vec<String>, &'n str)>>;
 /// thousands of names and a text names a few.
 fn names_by_first_part<'n>(names: &[&'n str], spoken: &HashSet<String>) -> Names<'n> {
     let mut by_first: Names = HashMap::new();
-    for &name in names {
+    let mut initials = [false; 256];
+    for initial in spoken.iter().filter_map(|word| word.bytes().next()) {
+        initials[usize::from(initial)] = true;
+    }
+    for &name in names.iter().filter(|name| may_begin(name, &initials)) {
         let lower = name.to_lowercase();
         let identifier = lower.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').find(|p| !p.is_empty());
         let first = identifier.and_then(|i| i.split('_').find(|p| !p.is_empty()));
@@ -126,6 +130,21 @@ fn names_by_first_part<'n>(names: &[&'n str], spoken: &HashSet<String>) -> Names
         }
     }
     by_first
+}
+
+/// Whether the name's first identifier, or its first part, begins with one of these bytes: most names of a large catalog
+/// are passed over by this alone.
+fn may_begin(name: &str, initials: &[bool; 256]) -> bool {
+    if !name.is_ascii() {
+        return true;
+    }
+    let mut bytes = name.bytes().skip_while(|b| !b.is_ascii_alphanumeric() && *b != b'_');
+    let Some(initial) = bytes.next() else { return false };
+    if initial == b'_' {
+        let part = bytes.find(|b| *b != b'_').map(|b| b.to_ascii_lowercase());
+        return initials[usize::from(b'_')] || part.is_some_and(|b| initials[usize::from(b)]);
+    }
+    initials[usize::from(initial.to_ascii_lowercase())]
 }
 
 /// Runs of identifier characters. CJK text and punctuation separate them.

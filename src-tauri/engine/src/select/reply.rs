@@ -81,8 +81,9 @@ pub fn read(reply: &Reply, names: &[&str], settings: &GuardSettings) -> Proposal
             reasoning: text.into(),
         };
     }
-    let known: HashSet<&str> = names.iter().copied().collect();
-    if let Some((calls, reasoning, place)) = json_calls(text, &known) {
+    let known = || names.iter().copied().collect();
+    let json = if text.contains(['{', '[']) { json_calls(text, &known()) } else { None };
+    if let Some((calls, reasoning, place)) = json {
         return Proposal {
             path: ReplyPath::Json,
             path_reason: format!("No native calls; {place} holds JSON calls"),
