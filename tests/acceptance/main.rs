@@ -7,4 +7,5 @@ mod guard;
 mod model;
 mod plan;
 mod run;
+mod table;
 mod visibility;

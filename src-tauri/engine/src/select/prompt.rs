@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Changes whenever the words below do.
-pub const TEMPLATE_VERSION: u32 = 1;
+pub const TEMPLATE_VERSION: u32 = 2;
 
 /// What is sent to a model, before a provider's encoding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -5,9 +5,11 @@
 //! for real time, reads a file or opens a socket.
 
 mod bench;
+mod capability;
 mod desk;
 mod guard;
 mod hostile;
+mod lint;
 mod plan;
 mod properties;
 mod run;
