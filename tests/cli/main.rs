@@ -171,8 +171,8 @@ fn lints_are_listed_and_fixed() {
     assert_eq!(page["lints"][0]["fix"]["patch"], serde_json::json!({"parameters": {"required": []}}));
     cli.text(0, &["lint", "--fix", "schema.required_unknown"]);
     let history = cli.text(0, &["tools", "history"]);
-    assert!(history.contains("fix of schema.required_unknown in 1 tools"), "{history}");
-    assert!(cli.text(0, &["tools", "undo"]).contains("1 tools"));
+    assert!(history.contains("broken_tool: fix of schema.required_unknown"), "{history}");
+    assert!(cli.text(0, &["tools", "undo"]).contains("(1 tool)"));
     cli.text(1, &["lint"]);
     cli.text(0, &["tools", "redo"]);
     cli.text(0, &["lint"]);

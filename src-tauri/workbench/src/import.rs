@@ -256,7 +256,7 @@ impl<'p, R: BufRead> Elements<'p, R> {
         self.input.consume(1);
         self.read += 1;
         self.line += u32::from(byte == b'\n');
-        if self.read % (1 << 20) == 0 {
+        if self.read.is_multiple_of(1 << 20) {
             (self.progress)(self.read);
         }
         Ok(Some(byte))
