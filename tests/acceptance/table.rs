@@ -147,7 +147,7 @@ async fn a_bulk_edit_is_one_step() {
     let undone = bench.workbench.undo().unwrap();
     assert_eq!((undone.revision, undone.step.revision, undone.step.tools), (before + 2, before + 1, 2));
     assert_eq!(stages(&bench.plan(request.clone()).await), [["grep_search", "vector_search"]]);
-    assert_eq!(spec(&bench, "read_file").tags.contains(&"held".to_string()), false);
+    assert!(!spec(&bench, "read_file").tags.contains(&"held".to_string()));
     let bench = bench.again().await;
     let redone = bench.workbench.redo().unwrap();
     assert_eq!((redone.step.revision, redone.undo.redo), (before + 1, None));
