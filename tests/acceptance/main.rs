@@ -10,4 +10,5 @@ mod model;
 mod plan;
 mod run;
 mod sessions;
+mod table;
 mod visibility;

@@ -177,3 +177,40 @@ fn tools_can_be_searched() {
     let directory = cli.text(0, &["tools", "directory"]);
     assert!(directory.starts_with("<tool_directory>") && directory.contains("core"), "{directory}");
 }
+
+/// K-12: lints on the command line: exit code 1 while something cannot work, and fixes that are one revision.
+#[test]
+fn lints_are_listed_and_fixed() {
+    let cli = Cli::new();
+    assert_eq!(cli.json(0, &["lint", "--format", "json"])["errors"], 0, "the sample has no errors");
+    let broken = br#"[{"name": "broken_tool", "description": "Breaks", "capabilities": ["breaking"],
+        "classification": "SAFE", "parameters": {"type": "object", "properties": {}, "required": ["a"]}}]"#;
+    let file = cli.file("broken.json", broken);
+    cli.text(0, &["tools", "import", &file]);
+    let text = cli.text(1, &["lint", "--tool", "broken_tool"]);
+    assert!(text.contains("error   schema.required_unknown") && text.contains("fix: Take a out"), "{text}");
+    let page = cli.json(1, &["lint", "--code", "schema.required_unknown", "--format", "json"]);
+    assert_eq!(page["lints"][0]["fix"]["patch"], serde_json::json!({"parameters": {"required": []}}));
+    cli.text(0, &["lint", "--fix", "schema.required_unknown"]);
+    let history = cli.text(0, &["tools", "history"]);
+    assert!(history.contains("broken_tool: fix of schema.required_unknown"), "{history}");
+    assert!(cli.text(0, &["tools", "undo"]).contains("(1 tool)"));
+    cli.text(1, &["lint"]);
+    cli.text(0, &["tools", "redo"]);
+    cli.text(0, &["lint"]);
+    assert!(cli.text(0, &["tools", "diff", "1"]).ends_with("1 added, 0 removed, 0 changed\n"));
+    assert!(cli.text(3, &["tools", "redo"]).contains("nothing to redo"));
+}
+
+/// K-06: capabilities on the command line.
+#[test]
+fn capabilities_are_listed() {
+    let cli = Cli::new();
+    let text = cli.text(0, &["capabilities", "--extensions", "web,browsr"]);
+    assert!(text.contains("✓ web_fetch") && text.contains("– web_search"), "{text}");
+    let found =
+        cli.json(0, &["capabilities", "--extensions", "web", "--tool-for", "research.fetch", "--format", "json"]);
+    assert_eq!((&found["first"], &found["tools"]), (&"web_fetch".into(), &serde_json::json!(["web_fetch"])));
+    cli.text(1, &["capabilities", "--extensions", "memory", "--tool-for", "research.fetch"]);
+    assert_eq!(cli.json(0, &["capabilities", "--format", "json"])["entries"], serde_json::json!([]), "none is enabled");
+}

@@ -336,6 +336,8 @@ pub type Revision = u32;
 pub struct Entry {
     pub spec: ToolSpec,
     pub(crate) cost: OnceLock<TokenCost>,
+    /// By line of the guidance.
+    pub(crate) guidance_cost: OnceLock<Vec<u32>>,
     pub(crate) validator: OnceLock<Result<jsonschema::Validator, String>>,
     /// Of the specification, for cached results.
     pub(crate) fingerprint: OnceLock<u64>,
@@ -343,7 +345,13 @@ pub struct Entry {
 
 impl Entry {
     fn new(spec: ToolSpec) -> Arc<Self> {
-        Arc::new(Self { spec, cost: OnceLock::new(), validator: OnceLock::new(), fingerprint: OnceLock::new() })
+        Arc::new(Self {
+            spec,
+            cost: OnceLock::new(),
+            guidance_cost: OnceLock::new(),
+            validator: OnceLock::new(),
+            fingerprint: OnceLock::new(),
+        })
     }
 
     /// The compiled argument schema, or why it does not compile.

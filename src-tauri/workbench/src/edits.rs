@@ -22,6 +22,9 @@ const EXAMPLES: usize = 50;
 /// From so many tools on, a new search index is sooner made than an old one is mended.
 const MANY: usize = 200;
 
+/// More tools than that are sooner loaded with the whole catalog.
+const FOLLOWED: u32 = 5000;
+
 /// The most rows of a page of history.
 const MAX_ROWS: u32 = 500;
 
@@ -184,7 +187,7 @@ impl Workbench {
     /// Takes in what the registry changed on its own between the catalog at hand and `revision`.
     fn take_in_until(&self, revision: Revision) -> Result<(), Problem> {
         let before = self.tools().catalog.revision();
-        let found = self.inner.store.registry().differences(before, revision, 0, MANY as u32)?;
+        let found = self.inner.store.registry().differences(before, revision, 0, FOLLOWED)?;
         if found.added + found.removed > 0 || found.changed as usize > found.page.len() {
             return self.reload().map(drop);
         }

@@ -41,17 +41,13 @@ impl Workbench {
             |e: std::io::Error| Problem::new("file.unreadable", format!("{}: {e}", path.display()), "check the path");
         let file = File::open(path).map_err(unreadable)?;
         let all = file.metadata().map_err(unreadable)?.len();
-        let mut reader = Elements::of(BufReader::with_capacity(1 << 16, file), path);
+        let mut progress = |read: u64| progress(read, all);
+        let mut reader = Elements::of(BufReader::with_capacity(1 << 16, file), path, &mut progress);
         let mut taking = Taking::default();
-        let mut told = 0;
         while let Some(element) = reader.next()? {
             taking.take(element)?;
-            if reader.read - told >= 1 << 20 {
-                told = reader.read;
-                progress(told, all);
-            }
         }
-        progress(all, all);
+        progress(all);
         let Taking { specs, mut report, rejected, .. } = taking;
         if rejected as usize > report.problems.len() {
             let more = rejected as usize - report.problems.len();
@@ -153,6 +149,8 @@ struct Element {
 struct Elements<'p, R> {
     input: R,
     path: &'p Path,
+    /// Hears the bytes read, every megabyte.
+    progress: &'p mut dyn FnMut(u64),
     read: u64,
     line: u32,
     number: u32,
@@ -167,8 +165,8 @@ enum State {
 }
 
 impl<'p, R: BufRead> Elements<'p, R> {
-    fn of(input: R, path: &'p Path) -> Self {
-        Self { input, path, read: 0, line: 1, number: 0, state: State::Before }
+    fn of(input: R, path: &'p Path, progress: &'p mut dyn FnMut(u64)) -> Self {
+        Self { input, path, progress, read: 0, line: 1, number: 0, state: State::Before }
     }
 
     fn next(&mut self) -> Result<Option<Element>, Problem> {
@@ -258,6 +256,9 @@ impl<'p, R: BufRead> Elements<'p, R> {
         self.input.consume(1);
         self.read += 1;
         self.line += u32::from(byte == b'\n');
+        if self.read.is_multiple_of(1 << 20) {
+            (self.progress)(self.read);
+        }
         Ok(Some(byte))
     }
 

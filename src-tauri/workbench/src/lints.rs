@@ -95,6 +95,7 @@ impl Workbench {
         };
         let revision = match specs.is_empty() {
             true => before.revision(),
+            false if tools == 1 => self.store_all(specs, &format!("fix of {what}"))?,
             false => self.store_all(specs, &format!("fix of {what} in {tools} tools"))?,
         };
         Ok(FixesApplied { revision, tools, settings_changed, problems })

@@ -18,7 +18,7 @@ pub fn lint(workbench: &Workbench, arguments: &Lint, json: bool) -> Result<bool,
             eprintln!("not fixed: {} ({})", problem.message, problem.hint);
         }
         let settings = if applied.settings_changed { ", and the settings" } else { "" };
-        eprintln!("{} tools{settings} are changed at revision {}", applied.tools, applied.revision);
+        eprintln!("{}{settings} changed at revision {}", tools(applied.tools), applied.revision);
     }
     let query = LintQuery { codes: code.clone(), tools: tool.clone(), limit: *limit, ..Default::default() };
     let page = workbench.lints(&query)?;
@@ -85,7 +85,7 @@ pub fn history(workbench: &Workbench, limit: u32, json: bool) -> Result<(), Prob
     let history = workbench.catalog_history(0, limit)?;
     show(json, &history, || {
         for row in &history.revisions {
-            println!("r{:<6} {:>6} tools  {:<10} {}", row.revision, row.tools, row.author, row.label);
+            println!("r{:<6} {:>12}  {:<10} {}", row.revision, tools(row.tools), row.author, row.label);
         }
         if let Some(step) = &history.undo.undo {
             println!("undo would take back r{}: {}", step.revision, step.label);
@@ -129,7 +129,11 @@ fn print(diff: &ToolDiff) {
 
 pub fn undone(undone: &Undone, what: &str, json: bool) {
     show(json, undone, || {
-        println!("r{} is {what}: {} ({} tools)", undone.step.revision, undone.step.label, undone.step.tools);
+        println!("r{} is {what}: {} ({})", undone.step.revision, undone.step.label, tools(undone.step.tools));
         println!("the catalog stands at revision {}", undone.revision);
     });
+}
+
+fn tools(count: u32) -> String {
+    format!("{count} {}", if count == 1 { "tool" } else { "tools" })
 }

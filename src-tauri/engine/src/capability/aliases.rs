@@ -83,7 +83,7 @@ impl Aliases {
                     self.known.insert(id);
                 }
                 Some(other) if *other != place => {
-                    let (kept, other) = (self.groups[*other][0].clone(), canonical.clone());
+                    let (kept, other) = (self.groups[*other][0].clone(), self.groups[place][0].clone());
                     self.ambiguous.push(Ambiguous { id, kept, other });
                 }
                 Some(_) => {}

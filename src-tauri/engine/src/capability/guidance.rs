@@ -138,6 +138,10 @@ impl<'a> Guidance<'a> {
         in_prompt: impl Fn(&ToolSpec) -> bool,
     ) -> GuidanceReport {
         let shown = &self.lines[..self.lines.len().min(MAX_LINES)];
+        let tokens = |c: &Collected| match catalog.get(c.tools[0]) {
+            Some(entry) if c.source == GuidanceSource::Tool => entry.guidance_cost(counter)[c.index as usize - 1],
+            _ => counter.count(c.line),
+        };
         let said: Vec<Said> = shown.iter().map(|c| Said::of(c.line)).collect();
         let mut lines = vec![];
         for (i, collected) in shown.iter().enumerate() {
@@ -156,19 +160,26 @@ impl<'a> Guidance<'a> {
                 tools: collected.tools.iter().map(|t| t.to_string()).collect(),
                 index: collected.index,
                 source: collected.source,
-                tokens: counter.count(collected.line),
+                tokens: tokens(collected),
                 repeats: earlier().find(|j| said[*j].denies == said[i].denies).map(number),
                 contradicts: earlier().filter(|j| said[*j].denies != said[i].denies).map(number).collect(),
                 names_hidden: named.iter().filter(hidden).map(|n| n.text.to_string()).collect(),
                 names_absent: named.iter().filter(absent).map(|n| n.text.to_string()).collect(),
             });
         }
-        let rest: u32 = self.lines[shown.len()..].iter().map(|c| counter.count(c.line)).sum();
+        let rest: u32 = self.lines[shown.len()..].iter().map(tokens).sum();
         GuidanceReport {
             tokens: rest + lines.iter().map(|l| l.tokens).sum::<u32>(),
             total_lines: self.lines.len() as u32,
             lines,
         }
+    }
+}
+
+impl Entry {
+    /// Tokens of each line of the tool's guidance; counted once.
+    fn guidance_cost(&self, counter: &dyn TokenCounter) -> &[u32] {
+        self.guidance_cost.get_or_init(|| self.spec.guidance.iter().map(|line| counter.count(line.trim())).collect())
     }
 }
 

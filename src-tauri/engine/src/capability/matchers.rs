@@ -155,7 +155,7 @@ impl<'t> Text<'t> {
             i -= 1;
             before.push(self.words[i].lower.as_str());
         }
-        let english = |word: &&str| {
+        let english = |word: &&&str| {
             [
                 "no", "not", "never", "without", "don't", "doesn't", "didn't", "won't", "cannot", "can't", "neither",
                 "nor",
@@ -164,7 +164,10 @@ impl<'t> Text<'t> {
         };
         // Between a denial and what it denies stand at most small words: "do not ever send".
         let small = |word: &&str| ["any", "a", "an", "the", "to", "ever", "please", "be", "yet", "more"].contains(word);
-        if before.iter().find(|w| !small(w)).is_some_and(|w| english(&w)) {
+        let mut telling = before.iter().filter(|w| !small(w));
+        // A word for how the thing is may stand between: "no latest news".
+        if telling.next().is_some_and(|w| english(&w)) || telling.next().is_some_and(|w| ["no", "without"].contains(w))
+        {
             return true;
         }
         let lead: String = before.iter().rev().copied().collect();

@@ -64,7 +64,7 @@ pub enum EntrySource {
     Core,
     /// The tool's own metadata.
     Tool,
-    /// The core catalog where the tool itself says nothing.
+    /// The core catalog and the tool's own metadata.
     Both,
 }
 
@@ -112,7 +112,8 @@ impl PlanningView {
 /// The planning view of the settings' enabled extensions over a catalog.
 ///
 /// A tool of the catalog belongs to the extensions named like its namespace or like itself. Where the core describes a
-/// tool that describes itself too, the tool's own words count and the core fills what they leave open (W2-3).
+/// tool that describes itself too, there is one entry: the capabilities of both, and the tool's own guidance where it has
+/// some (W2-3).
 pub fn view(settings: &CapabilitySettings, catalog: &Catalog) -> PlanningView {
     let enabled = normalise(settings.enabled_extensions.iter().map(String::as_str));
     if enabled.is_empty() {
@@ -134,10 +135,9 @@ pub fn view(settings: &CapabilitySettings, catalog: &Catalog) -> PlanningView {
             for core in CORE.entries.iter().filter(|core| core.extension == *id) {
                 let spec = catalog.spec(&core.tool);
                 let own = spec.map(|spec| (own(&spec.capabilities), own(&spec.guidance))).unwrap_or_default();
-                let source = match (own.0.is_empty(), own.1.is_empty()) {
-                    (true, true) => EntrySource::Core,
-                    (false, false) => EntrySource::Tool,
-                    _ => EntrySource::Both,
+                let source = match own.0.is_empty() && own.1.is_empty() {
+                    true => EntrySource::Core,
+                    false => EntrySource::Both,
                 };
                 described.insert(core.tool.as_str());
                 entries.push(PlanningEntry {
@@ -145,7 +145,7 @@ pub fn view(settings: &CapabilitySettings, catalog: &Catalog) -> PlanningView {
                     extension: id.clone(),
                     came: by_id[id.as_str()].came,
                     source,
-                    capabilities: if own.0.is_empty() { core.capabilities.clone() } else { own.0 },
+                    capabilities: normalise(core.capabilities.iter().chain(&own.0).map(String::as_str)),
                     guidance: if own.1.is_empty() { core.guidance.clone() } else { own.1 },
                     registered: spec.is_some(),
                 });

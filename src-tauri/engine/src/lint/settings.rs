@@ -217,7 +217,8 @@ fn modes(catalog: &Catalog, settings: &Settings, found: &mut Vec<Lint>) {
 /// Enabled extensions: unknown, without tools, or bringing along what changes things (W2-1, W2-5, W2-6).
 fn extensions(catalog: &Catalog, settings: &Settings, found: &mut Vec<Lint>) {
     let capabilities = &settings.capabilities;
-    for double in Aliases::of(capabilities).ambiguous() {
+    let known = Aliases::of(capabilities);
+    for double in known.ambiguous() {
         let message = format!(
             "{} belongs to {} and is claimed by {} as well; it stays with the first",
             double.id, double.kept, double.other
@@ -225,7 +226,7 @@ fn extensions(catalog: &Catalog, settings: &Settings, found: &mut Vec<Lint>) {
         let groups: Vec<Vec<String>> = capabilities
             .aliases
             .iter()
-            .map(|group| match group.first().is_some_and(|g| g.trim().to_lowercase() == double.other) {
+            .map(|group| match group.first().is_some_and(|first| known.canonical(first) == double.other) {
                 true => group.iter().filter(|id| id.trim().to_lowercase() != double.id).cloned().collect(),
                 false => group.clone(),
             })

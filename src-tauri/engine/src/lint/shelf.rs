@@ -59,7 +59,7 @@ struct Facts {
     lints: Vec<Arc<Lint>>,
     name: u64,
     description: Signature,
-    /// Tools that were there before and may say the same; whether they still do is looked at again.
+    /// Tools that were there before and said nearly the same; whether they still do is looked at again.
     like: Vec<Arc<str>>,
     /// By line: a hash of the words that carry its meaning.
     guidance: Vec<u64>,
@@ -111,7 +111,7 @@ impl Shelf {
         let mut like: Vec<Arc<str>> = vec![];
         for band in &facts.description.bands {
             for other in self.descriptions.get(*band).iter().take(LIKE) {
-                if !like.contains(other) {
+                if !like.contains(other) && self.overlap(other, &facts.description) >= NEAR {
                     like.push(other.clone());
                 }
             }
@@ -128,6 +128,10 @@ impl Shelf {
             }
         }
         self.tools.insert(name, Facts { like, ..facts });
+    }
+
+    fn overlap(&self, tool: &Arc<str>, description: &Signature) -> f32 {
+        self.tools.get(tool).map_or(0.0, |facts| facts.description.overlap(description))
     }
 
     fn forget(&mut self, name: &Arc<str>) {
@@ -169,7 +173,7 @@ impl Shelf {
             let like: Vec<(&Arc<str>, f32)> = facts
                 .like
                 .iter()
-                .filter_map(|other| Some((other, self.tools.get(other)?.description.overlap(&facts.description))))
+                .map(|other| (other, self.overlap(other, &facts.description)))
                 .filter(|(_, overlap)| *overlap >= NEAR)
                 .filter(|(other, _)| paired.insert(if ***other < **name { (other, name) } else { (name, other) }))
                 .collect();

@@ -6,12 +6,14 @@
 
 mod bench;
 mod compare;
+mod capability;
 mod desk;
 mod discovery;
 mod filter;
 mod gate;
 mod guard;
 mod hostile;
+mod lint;
 mod plan;
 mod properties;
 mod redact;
