@@ -4,13 +4,17 @@
 //! query are a summary of its events, written with them, so that a list of runs needs no fold. What the events mean
 //! is the engine's business.
 
+pub(crate) mod facts;
+pub(crate) mod log;
 pub(crate) mod writer;
 
 use crate::{
     Store,
-    failure::{Failure, json_column},
+    failure::{Failure, as_io_problem, json_column},
 };
 use async_trait::async_trait;
+use facts::Encoded;
+use log::Logged;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 use toolplan_engine::{
@@ -18,7 +22,7 @@ use toolplan_engine::{
     run::{JournalEntry, RunEvent, RunId, RunOutcome},
     tool::Revision,
 };
-use writer::{Encoded, Work};
+use writer::Work;
 
 pub(crate) const TABLES: &str = "
 CREATE TABLE run(
@@ -70,8 +74,9 @@ pub struct RunRow {
 
 #[async_trait]
 impl ports::Journal for Store {
-    /// Appends events to the end of a run and returns them with their numbers and times. They are committed when this
-    /// returns, all of them or none; a group that holds a `Finished` is synced to the disk as well.
+    /// Appends events to the end of a run and returns them with their numbers and times. They are durable when this
+    /// returns, all of them or none: in the log of a run that this store drives, else in the tables
+    /// ([`Store::set_durability`] says what that means).
     ///
     /// Once called, the events are stored even if the future is dropped. Errors: `journal.write` (no space, no
     /// permission; nothing of this append is stored and the next one may succeed), `journal.unknown_run`.
@@ -79,9 +84,46 @@ impl ports::Journal for Store {
         if events.is_empty() {
             return Ok(vec![]);
         }
-        let events = events.into_iter().map(Encoded::new).collect::<Result<_, _>>()?;
-        let written = self.writer.submit(Work::Append { run, events, owner: self.owner.mark() }).await?;
-        Ok(written.entries)
+        let mut encoded = events.iter().map(Encoded::new).collect::<Result<Vec<_>, _>>()?;
+        let begins = encoded.iter().any(Encoded::begins_run) && !encoded.iter().any(Encoded::ends_run);
+        let (first_seq, at_ms) = loop {
+            encoded = match self.writer.log.append(run, encoded)? {
+                Logged::Stored { first_seq, at_ms, file, tell_writer } => {
+                    if tell_writer {
+                        self.writer.gather()?;
+                    }
+                    if self.writer.syncs() {
+                        self.sync(file).await?;
+                    }
+                    break (first_seq, at_ms);
+                }
+                Logged::NotHere(encoded) => {
+                    let work = Work::Append { run, events: encoded, owner: self.owner.mark() };
+                    let written = self.writer.submit(work).await?;
+                    if begins {
+                        self.writer.log.begin(run, written.first_seq + events.len() as u32 - 1, written.at_ms);
+                    }
+                    break (written.first_seq, written.at_ms);
+                }
+                Logged::Blocked(encoded) => {
+                    self.writer.drain()?;
+                    encoded
+                }
+            };
+        };
+        Ok((first_seq..).zip(events).map(|(seq, event)| JournalEntry { seq, at_ms, event }).collect())
+    }
+}
+
+impl Store {
+    async fn sync(&self, file: std::sync::Arc<std::fs::File>) -> Result<(), Problem> {
+        let synced = tokio::task::spawn_blocking(move || file.sync_data()).await;
+        let error = match synced {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => error,
+            Err(error) => std::io::Error::other(error),
+        };
+        Err(as_io_problem("journal.write", "sync the journal of", &self.path, &error))
     }
 }
 
@@ -159,6 +201,7 @@ impl Journal<'_> {
     /// `Finished` with the outcome `interrupted`, at the time of the run's last event, since nothing happened after
     /// it. Runs of living processes are left alone. [`Store::open`] calls this. Returns the runs that were ended.
     pub fn mark_interrupted(&self) -> Result<Vec<RunId>, Problem> {
+        self.take_in_orphaned_logs()?;
         // Looks first and writes only if it must: most of the time there is nothing to do.
         let orphans = self.0.read(|db| self.orphans(db))?;
         if orphans.is_empty() {
@@ -176,11 +219,38 @@ impl Journal<'_> {
                     |row| Ok((row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64)),
                 )?;
                 let duration_ms = last_ms.saturating_sub(started_ms);
-                let end = Encoded::new(RunEvent::Finished { outcome: RunOutcome::Interrupted, duration_ms })?;
-                writer::append(db, run, last_ms, &self.0.owner.mark(), vec![end])??;
+                let end = Encoded::new(&RunEvent::Finished { outcome: RunOutcome::Interrupted, duration_ms })?;
+                writer::append(db, run, last_ms, &self.0.owner.mark(), &[end])??;
             }
             Ok(orphans)
         })
+    }
+
+    /// Puts the events of dead stores into the tables: those that they had acknowledged and not stored there yet.
+    fn take_in_orphaned_logs(&self) -> Result<(), Problem> {
+        for (path, lines) in log::orphaned(&self.0.path, |mark| self.0.owner.is_gone(mark)) {
+            self.0.edit(|db| {
+                let mut last = std::collections::HashMap::new();
+                for line in &lines {
+                    let last = match last.entry(line.run) {
+                        std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
+                        std::collections::hash_map::Entry::Vacant(unknown) => unknown.insert(last_seq(db, line.run)?),
+                    };
+                    // Stored before its owner died, or its run was deleted since.
+                    if last.is_none_or(|last| line.seq != last + 1) {
+                        continue;
+                    }
+                    let Ok(event) = serde_json::from_str::<RunEvent>(&line.body) else { break };
+                    writer::insert(db, line.run, line.seq, line.at_ms, "", &[Encoded::new(&event)?])?;
+                    *last = Some(line.seq);
+                }
+                Ok(())
+            })?;
+            if let Err(error) = std::fs::remove_file(&path) {
+                tracing::warn!(%error, path = %path.display(), "a log that was taken in could not be removed");
+            }
+        }
+        Ok(())
     }
 
     fn orphans(&self, db: &Connection) -> Result<Vec<RunId>, Failure> {
@@ -195,6 +265,14 @@ impl Journal<'_> {
         }
         Ok(orphans)
     }
+}
+
+/// The number of the run's last event, 0 when it has none; `None` when there is no such run.
+fn last_seq(db: &Connection, run: RunId) -> rusqlite::Result<Option<u32>> {
+    if !db.prepare_cached("SELECT 1 FROM run WHERE id = ?")?.exists([run])? {
+        return Ok(None);
+    }
+    db.prepare_cached("SELECT coalesce(max(seq), 0) FROM event WHERE run_id = ?")?.query_row([run], |row| row.get(0))
 }
 
 const COLUMNS: &str =

@@ -19,14 +19,38 @@ export const commands = {
 	saveTool: (spec: ToolSpec) => typedError<number, Problem>(__TAURI_INVOKE("save_tool", { spec })),
 	/**  Stores the tool as it was at `revision`, as a new revision. */
 	revertTool: (name: string, revision: number) => typedError<number, Problem>(__TAURI_INVOKE("revert_tool", { name, revision })),
-	/**  Runs the planning `plan`. Progress arrives as `RunAdvanced` events. */
-	startRun: (plan: number) => typedError<number, Problem>(__TAURI_INVOKE("start_run", { plan })),
+	/**  Runs the planning `plan`; null options choose nothing. Progress arrives as `RunAdvanced` events. */
+	startRun: (plan: number, options: RunOptions | null) => typedError<number, Problem>(__TAURI_INVOKE("start_run", { plan, options })),
 	cancelRun: (run: number) => typedError<null, Problem>(__TAURI_INVOKE("cancel_run", { run })),
 	/**  All runs, newest first. */
 	runs: () => typedError<RunSummary[], Problem>(__TAURI_INVOKE("runs")),
 	openRun: (run: number) => typedError<RunDetail, Problem>(__TAURI_INVOKE("open_run", { run })),
 	/**  The run as it was after the event `seq`. */
 	runAt: (run: number, seq: number) => typedError<RunState, Problem>(__TAURI_INVOKE("run_at", { run, seq })),
+	pauseRun: (run: number) => typedError<null, Problem>(__TAURI_INVOKE("pause_run", { run })),
+	/**  Goes on with a paused run: to the next breakpoint, for one step, to the end of a stage, or to a step. */
+	stepRun: (run: number, go: Go) => typedError<null, Problem>(__TAURI_INVOKE("step_run", { run, go })),
+	/**  Goes on to the end of the first stage that is not done. */
+	nextStage: (run: number) => typedError<null, Problem>(__TAURI_INVOKE("next_stage", { run })),
+	/**  Goes on until the step is about to start. */
+	runTo: (run: number, step: string) => typedError<null, Problem>(__TAURI_INVOKE("run_to", { run, step })),
+	/**  Gives a step other arguments for its next call; the guard checks them. */
+	editArguments: (run: number, step: string, newArguments: { [key in string]: Value }) => typedError<null, Problem>(__TAURI_INVOKE("edit_arguments", { run, step, newArguments })),
+	/**  Gives a step a result, in place of its call's or of a call. */
+	editResult: (run: number, step: string, data: Value) => typedError<null, Problem>(__TAURI_INVOKE("edit_result", { run, step, data })),
+	skipStep: (run: number, step: string) => typedError<null, Problem>(__TAURI_INVOKE("skip_step", { run, step })),
+	retryStep: (run: number, step: string) => typedError<null, Problem>(__TAURI_INVOKE("retry_step", { run, step })),
+	cancelStep: (run: number, step: string) => typedError<null, Problem>(__TAURI_INVOKE("cancel_step", { run, step })),
+	setBreakpoints: (run: number, breakpoints: Breakpoint[]) => typedError<null, Problem>(__TAURI_INVOKE("set_breakpoints", { run, breakpoints })),
+	/**
+	 *  Goes on with an interrupted run. `confirmed` names the steps that may be called again although nobody knows whether
+	 *  their call took effect.
+	 */
+	resumeRun: (run: number, confirmed: string[], paused: boolean) => typedError<null, Problem>(__TAURI_INVOKE("resume_run", { run, confirmed, paused })),
+	runControlState: (run: number) => typedError<RunControlState, Problem>(__TAURI_INVOKE("run_control_state", { run })),
+	runTimeline: (run: number) => typedError<Timeline, Problem>(__TAURI_INVOKE("run_timeline", { run })),
+	/**  Reads a breakpoint as it is typed: `step:step-2`, `error:timeout`, `cost>0.5`, `result /items/0/id == 3`. */
+	parseBreakpoint: (text: string) => typedError<BreakOn, Problem>(__TAURI_INVOKE("parse_breakpoint", { text })),
 };
 
 /** Events */
@@ -35,6 +59,18 @@ export const events = {
 };
 
 /* Types */
+/**  Timeouts from a tool's history, where neither step nor tool states one (O-11). */
+export type AdaptiveTimeout = {
+	enabled?: boolean,
+	/**  Times the 95th percentile of the tool's durations. */
+	factor?: number | null,
+	/**  Bounds, milliseconds. */
+	min_ms?: number,
+	max_ms?: number,
+	/**  Calls before which the history says nothing. */
+	min_calls?: number,
+};
+
 /**  Everything the window needs before the first query. */
 export type AppInfo = {
 	version: string,
@@ -63,6 +99,13 @@ export type Attempt = {
 	started_ms: number,
 	duration_ms: number | null,
 	outcome: AttemptOutcome | null,
+	/**  Answered from the result cache; so many milliseconds old. */
+	cached_ms?: number | null,
+	fault?: Fault | null,
+	/**  Its timeout and where it comes from, when the plan does not say so. */
+	timeout?: ChosenTimeout | null,
+	/**  Our process died while the call was under way (O-10). */
+	unknown?: boolean,
 };
 
 /**  How an attempt ended. */
@@ -80,6 +123,43 @@ export type Binding =
 { kind: "mcp"; server: string; tool: string } | 
 /**  A fixed answer, for demonstrations and experiments; never presented as a real result. */
 { kind: "mock"; result: Value; delay_ms?: number };
+
+/**  What a breakpoint is about. */
+export type BreakOn = { kind: "step"; step: string; when?: When } | { kind: "tool"; tool: string; when?: When } | 
+/**  An attempt failed; of this class where one is named. */
+{ kind: "error"; class?: ErrorClass | null } | 
+/**
+ *  The guard dropped a call when the plan was made (before the first step), or refused one at run time. `rule` is
+ *  part of the rule's id or of the tool's name; empty means any.
+ */
+{ kind: "guard"; rule?: string } | 
+/**  The calls made so far cost more than so many US dollars. */
+{ kind: "cost"; above: number | null } | 
+/**  An attempt took longer. */
+{ kind: "duration"; above_ms: number } | { kind: "condition"; 
+/**  Empty means every step. */
+step?: string; 
+/**  Before: of the arguments. After: of the result. */
+when?: When; 
+/**  JSON Pointer into the arguments or the result's data. */
+path: string; operator: Operator; value?: Value };
+
+/**  A place to stop. */
+export type Breakpoint = {
+	/**  Names it among the run's breakpoints. */
+	id: number,
+	on: BreakOn,
+	enabled?: boolean,
+};
+
+/**  The cache of results (O-08). */
+export type CacheSettings = {
+	enabled?: boolean,
+	/**  Seconds that a result stays. */
+	ttl_s?: number,
+	/**  Results that are kept at most. */
+	max_entries?: number,
+};
 
 /**  A tool that ranks for the query. */
 export type Candidate = {
@@ -131,6 +211,12 @@ export type ChangeSubject =
 /**  Tokens of the visible set in a state. */
 "tokens";
 
+/**  A timeout that the tool's history suggests (O-11). */
+export type ChosenTimeout = {
+	timeout_ms: number,
+	reason: string,
+};
+
 /**  Whether a tool may be shown before an intent is selected (source 004). */
 export type Classification = "SAFE" | "DESTRUCTIVE" | 
 /**  Nobody has said: treated as destructive (V-06). */
@@ -153,6 +239,13 @@ export type DiscoverySettings = {
 	enabled?: boolean,
 	discovery_tools?: string[],
 };
+
+/**  What an event of a run survives once it was shown (O-10). */
+export type Durability = 
+/**  The end of this process, `kill -9` included; a power cut may take the last moments. */
+"process" | 
+/**  A power cut too: every event is synced to the disk first. */
+"power";
 
 export type EdgeKind = 
 /**  A result flows along it. */
@@ -209,9 +302,41 @@ export type Fallback = {
 	condition?: FallbackCondition,
 	/**  Confidence in 0..1 below which `on_low_confidence` applies; unset means 0.7. */
 	threshold?: number | null,
+	/**  Its own arguments; unset means the step's. A value `{"$argument": "name"}` takes that argument of the step. */
+	arguments?: { [key in string]: Value } | null,
+	/**  Milliseconds of one of its attempts; unset means its tool's, then the workspace's. */
+	timeout_ms?: number | null,
+	/**  Unset means the step's. */
+	retry?: RetryPolicy | null,
 };
 
 export type FallbackCondition = "on_error" | "on_low_confidence";
+
+/**  What happens to a call. */
+export type Fault = 
+/**  It fails at once; the tool is not called. */
+{ kind: "error"; class: ErrorClass } | 
+/**  The tool is called so many milliseconds later. */
+{ kind: "delay"; ms: number } | 
+/**  It never answers; the tool is not called. */
+{ kind: "hang" } | 
+/**  The tool's answer arrives cut off, as text. */
+{ kind: "malformed" } | 
+/**  It is refused as too frequent, with the pause that is asked for; the tool is not called. */
+{ kind: "rate_limit"; retry_after_ms: number };
+
+/**  Which attempts are struck, and how. A rule that states neither tool nor step is about every attempt. */
+export type FaultRule = {
+	/**  Empty means any; `*` at the end matches any rest. */
+	tool?: string,
+	/**  Empty means any. */
+	step?: string,
+	/**  Only so many first attempts of a step; unset means all. */
+	attempts?: number | null,
+	/**  0..1 */
+	probability?: number | null,
+	fault?: Fault,
+};
 
 export type FieldChange = {
 	field: string,
@@ -243,6 +368,17 @@ export type FunnelRow = {
 
 /**  The gates in the order in which a tool passes them. */
 export type Gate = "registered" | "policy" | "visibility" | "mode" | "state" | "loading" | "retrieved" | "proposed" | "whitelist" | "applicability" | "arguments" | "schema" | "planned" | "executed";
+
+/**  How far a run that was paused goes on (O-07). */
+export type Go = 
+/**  To the next breakpoint or the end. */
+{ kind: "continue" } | 
+/**  One step, to its end. */
+{ kind: "step" } | 
+/**  Until every step of the stage, counted from 0, and of those before it is done. */
+{ kind: "stage"; stage: number } | 
+/**  Until the step is about to start. */
+{ kind: "to"; step: string };
 
 export type GraphEdge = {
 	from: string,
@@ -327,6 +463,12 @@ export type GuardedCall = {
 	after: number[],
 };
 
+/**  A breakpoint that was hit at an attempt; it is not hit there again. */
+export type Hit = {
+	breakpoint: number,
+	attempt: number,
+};
+
 /**  Something that a session can commit to before destructive tools are shown (source 004). */
 export type Intent = {
 	id?: string,
@@ -343,6 +485,13 @@ export type Mention = {
 	negated: boolean,
 	/**  It stands inside thinking text. */
 	thinking: boolean,
+};
+
+/**  One message of the conversation before the query (O-02). */
+export type Message = {
+	/**  `user`, `assistant` … */
+	role: string,
+	text: string,
 };
 
 /**  A set of tool groups that may be used together (V-03). */
@@ -381,6 +530,10 @@ export type NetworkSettings = {
 	max_bytes?: number,
 };
 
+export type Operator = "exists" | "missing" | "equals" | "differs" | "above" | "below" | 
+/**  Of a text: a part, in any letter case. Of a list: an element. Of an object: a key. */
+"contains";
+
 /**  What a gate said. */
 export type Outcome = "kept" | 
 /**  Not shown to the model. */
@@ -393,6 +546,21 @@ export type Outcome = "kept" |
 "deferred" | 
 /**  Shown and left alone. */
 "not_chosen";
+
+/**  Why a run is paused (O-07). */
+export type PauseReason = 
+/**  The run was started to go step by step. */
+{ kind: "start" } | { kind: "by_hand" } | { kind: "breakpoint"; breakpoint: number; 
+/**  Empty: the run as a whole. */
+step: string } | 
+/**  The one step is done. */
+{ kind: "stepped"; step: string } | 
+/**  The stage, counted from 0, is done. */
+{ kind: "staged"; stage: number } | 
+/**  The step that the run was to go to is next. */
+{ kind: "reached"; step: string } | 
+/**  Nobody knows whether the calls of these steps took effect: our process died meanwhile (O-10). */
+{ kind: "unknown_outcome"; steps: string[] };
 
 /**  A plan as data: stored, shown, edited (P-01). */
 export type PlanSpec = {
@@ -547,6 +715,24 @@ export type RunAdvanced = {
 	state: RunState,
 };
 
+/**  What can be done with a run now (O-07). */
+export type RunControlState = {
+	run: number,
+	/**  This process drives it. */
+	live: boolean,
+	/**  It was interrupted and can be gone on with. */
+	resumable: boolean,
+	paused: PauseReason | null,
+	/**  Why it is paused, in words; empty when it is not. */
+	pause_text: string,
+	go: Go,
+	breakpoints: Breakpoint[],
+	/**  Steps whose outcome is unknown and that are called again only when a person confirms it (O-10). */
+	unconfirmed: string[],
+	/**  Steps that wait for a slot, the next one first (O-01). */
+	queue: string[],
+};
+
 /**  A run with its journal. */
 export type RunDetail = {
 	summary: RunSummary,
@@ -554,6 +740,25 @@ export type RunDetail = {
 	state: RunState,
 	graph: GraphView,
 	events: EventRow[],
+};
+
+/**  Options of one run. The defaults change nothing. */
+export type RunOptions = {
+	breakpoints?: Breakpoint[],
+	/**  Faults to inject (O-12). */
+	faults?: FaultRule[],
+	/**  Answer nothing from the result cache (O-08). */
+	no_cache?: boolean,
+	/**  Pause before the first step (O-07). */
+	step_mode?: boolean,
+	/**  Of faults and of jitter: the same seed strikes the same attempts. */
+	seed?: number,
+	/**  How far a retry's pause may lie from its time, percent (O-03); unset means the setting. */
+	jitter_percent?: number | null,
+	/**  What was said before the query, oldest first (O-02). */
+	conversation?: Message[],
+	/**  Anything else that tools may want to know (O-02). */
+	metadata?: { [key in string]: Value },
 };
 
 /**  How a run ended. */
@@ -570,6 +775,13 @@ export type RunSettings = {
 	/**  Milliseconds of one attempt, unless the tool says otherwise (O-04). */
 	timeout_ms?: number,
 	retry?: RetryPolicy,
+	/**  How far a retry's pause may lie from its time, percent (O-03); 0 means exactly on time. */
+	jitter_percent?: number,
+	adaptive_timeout?: AdaptiveTimeout,
+	cache?: CacheSettings,
+	/**  Faults to inject into every run (O-12). */
+	faults?: FaultRule[],
+	durability?: Durability,
 };
 
 /**  A run as its events so far describe it. */
@@ -588,6 +800,18 @@ export type RunState = {
 	outcome: RunOutcome | null,
 	/**  By step id, in plan order. */
 	steps: { [key in string]: StepState },
+	options?: RunOptions,
+	breakpoints?: Breakpoint[],
+	/**  Breakpoints that the planning has hit. */
+	hits?: number[],
+	paused?: PauseReason | null,
+	go?: Go,
+	/**  The step that runs while going step by step. */
+	stepping?: string | null,
+	/**  A person has been told of every step whose outcome is unknown. */
+	told_unknown?: boolean,
+	/**  `tool rule` of the calls that the guard dropped when the plan was made. */
+	dropped?: string[],
 };
 
 /**  A row of the list of runs. */
@@ -661,7 +885,9 @@ export type Skip =
 /**  A step it depends on failed; `root` is where it began (O-06). */
 { kind: "dependency"; root: string } | 
 /**  A critical step failed and stopped the run (O-06). */
-{ kind: "critical_failure"; root: string };
+{ kind: "critical_failure"; root: string } | 
+/**  A person skipped it (O-07). */
+{ kind: "by_hand" };
 
 /**  Which text a piece of evidence lies in. */
 export type Source = { kind: "query" } | { kind: "model_text" } | 
@@ -733,6 +959,16 @@ export type StepState = {
 	fallback: string | null,
 	/**  Attempts that count against the retries of the tool in charge: zero again when the fallback takes over. */
 	tries: number,
+	/**  The next pause of its retries, milliseconds; null when none is under way. */
+	waits_ms?: number | null,
+	/**  A person's arguments, in place of the plan's. */
+	edited_arguments?: { [key in string]: Value } | null,
+	/**  The result is a person's. */
+	edited_result?: boolean,
+	/**  Waits for a person's word: nobody knows whether its call took effect (O-10). */
+	unknown?: boolean,
+	/**  The breakpoints that it has hit. */
+	hits?: Hit[],
 };
 
 /**  Where a step stands. */
@@ -752,6 +988,45 @@ export type SubQuery = {
 	priority?: number,
 	/**  What the sub-query is for: `lookup`, `compare`, `apply`, `validate` … */
 	purpose?: string,
+};
+
+/**  Where a run's time went (W-05). Times are milliseconds after the start of the run. */
+export type Timeline = {
+	steps: TimelineStep[],
+	/**  Ids on the longest path, by the durations that were measured. */
+	critical_path: string[],
+	critical_path_ms: number | null,
+	wall_ms: number | null,
+	/**  The steps one after the other. */
+	sum_ms: number | null,
+	/**  `sum_ms / wall_ms`; null when nothing took time. */
+	speed_up: number | null,
+};
+
+export type TimelineAttempt = {
+	number: number,
+	tool: string,
+	start_ms: number | null,
+	/**  Null while it is under way, and when nobody knows. */
+	end_ms: number | null,
+	/**  Between the attempt before and this one. */
+	pause_ms: number | null,
+	cached: boolean,
+	/**  Empty when it succeeded. */
+	error: string,
+};
+
+export type TimelineStep = {
+	step: string,
+	status: StepStatus,
+	ready_ms: number | null,
+	/**  How long it waited for a slot. */
+	queue_ms: number | null,
+	/**  From the first call to the last answer. */
+	work_ms: number | null,
+	finished_ms: number | null,
+	attempts: TimelineAttempt[],
+	on_critical_path: boolean,
 };
 
 /**  Tokens of one tool's definition. */
@@ -791,6 +1066,8 @@ export type ToolError = {
 	class: ErrorClass,
 	message: string,
 	hint: string,
+	/**  How long the tool asks to be left alone, milliseconds (HTTP `Retry-After`). */
+	retry_after_ms?: number | null,
 };
 
 /**  One worked example (source 001, `ToolExample`). */
@@ -839,6 +1116,8 @@ export type ToolSpec = {
 	limitations?: string[],
 	tags?: string[],
 	side_effects?: SideEffects,
+	/**  Calling it twice with the same arguments does what calling it once does (O-10). */
+	idempotent?: boolean,
 	classification?: Classification,
 	loading?: Loading,
 	/**  Lines of discipline guidance for the prompt (source 002). */
@@ -924,6 +1203,9 @@ export type VisibilityRule = {
 	/**  Tags whose tools it hides. */
 	hide_tags?: string[],
 };
+
+/**  Before an attempt starts, or after it has ended and before anything follows from it. */
+export type When = "before" | "after";
 
 export type WorkspaceInfo = {
 	name: string,

@@ -1,33 +1,38 @@
-//! The one thread that writes the journal, and how it groups what waits.
+//! The one thread that writes the journal's tables, and how it groups what waits.
 //!
-//! While a commit is under way, appends of other runs queue up; the next transaction takes all of them. So a lone run
-//! never waits for company, and many runs share the cost of a commit. The thread keeps nothing in memory between
-//! transactions: what a run's next number is, it asks the file, so a failed transaction leaves nothing to take back.
+//! Events of runs under way come through the log ([`super::log`]), a little later and many at once. Everything else
+//! comes as a job whose caller waits for the commit: new runs, first events, events of runs that nobody drives. While a
+//! commit is under way, jobs queue up; the next transaction takes all of them. The thread keeps nothing in memory
+//! between transactions: what a run's next number is, it asks the file, so a failed transaction leaves nothing to take
+//! back.
 //!
 //! How durable is a commit? In WAL mode with `synchronous=NORMAL` the events are in the operating system's hands when
 //! `append` returns: they survive `kill -9` of this process at any moment, but a power cut may take the last instants.
-//! A transaction that ends a run is committed with `synchronous=FULL`: SQLite then syncs the log file to the disk
-//! before COMMIT returns, and since a sync covers the whole file, every earlier event of the log with it. The
-//! alternative, `wal_checkpoint(FULL)`, would sync too but first copy all pages into the database, and it does not
-//! complete while a reader is at work.
+//! A transaction that ends a run is committed with `synchronous=FULL`: SQLite then syncs its own log to the disk
+//! before COMMIT returns, and since a sync covers the whole file, every earlier event with it. With
+//! [`Durability::Power`] every event is synced before `append` returns.
 
+use super::{
+    facts::{Encoded, Facts},
+    log::Log,
+};
 use crate::{failure::as_problem, now_ms, stats};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc,
     },
     thread::{self, JoinHandle},
+    time::Duration,
 };
 use tokio::sync::oneshot;
-use toolplan_engine::{
-    Problem,
-    run::{JournalEntry, RunEvent, RunId},
-    tool::Revision,
-};
+use toolplan_engine::{Problem, run::RunId, settings::Durability, tool::Revision};
+
+/// How long events wait in the log for company.
+const GATHER: Duration = Duration::from_millis(20);
 
 /// How many events are enough for one transaction. An append is never split.
 const GROUP: usize = 512;
@@ -40,12 +45,23 @@ pub(crate) struct Writer {
     jobs: Option<mpsc::Sender<Job>>,
     thread: Option<JoinHandle<()>>,
     transactions: Arc<AtomicU64>,
+    /// Whether every event is synced before it is acknowledged.
+    syncs: Arc<AtomicBool>,
+    pub(crate) log: Arc<Log>,
     path: PathBuf,
 }
 
-struct Job {
-    work: Work,
-    reply: oneshot::Sender<Result<Written, Problem>>,
+enum Job {
+    Work {
+        work: Work,
+        reply: oneshot::Sender<Result<Written, Problem>>,
+    },
+    /// Something waits in the log.
+    Gather,
+    /// Put into the tables what waits in the log, now.
+    Drain {
+        reply: mpsc::SyncSender<Result<(), Problem>>,
+    },
 }
 
 pub(crate) enum Work {
@@ -65,37 +81,29 @@ pub(crate) enum Work {
     LimitPages(u32),
 }
 
-/// What was stored.
-#[derive(Clone)]
+/// What was stored: a run, and where its events stand.
+#[derive(Clone, Copy)]
 pub(crate) struct Written {
     pub(crate) run: RunId,
-    pub(crate) entries: Vec<JournalEntry>,
-}
-
-/// An event and its JSON, encoded by the caller so that the one writer has less to do.
-pub(crate) struct Encoded {
-    event: RunEvent,
-    body: String,
-}
-
-impl Encoded {
-    pub(crate) fn new(event: RunEvent) -> Result<Self, Problem> {
-        let body = serde_json::to_string(&event).map_err(|error| {
-            Problem::new(
-                "journal.write",
-                format!("an event cannot be written as JSON: {error}"),
-                "report this with the message",
-            )
-        })?;
-        Ok(Self { event, body })
-    }
+    pub(crate) first_seq: u32,
+    pub(crate) at_ms: u64,
 }
 
 impl Writer {
-    pub(crate) fn start(connection: Connection, path: &Path) -> Result<Self, Problem> {
+    pub(crate) fn start(connection: Connection, path: &Path, mark: String) -> Result<Self, Problem> {
         let (jobs, queue) = mpsc::channel();
         let transactions = Arc::new(AtomicU64::new(0));
-        let journal = File { connection, path: path.to_owned(), transactions: transactions.clone(), synced: true };
+        let syncs = Arc::new(AtomicBool::new(false));
+        let log = Arc::new(Log::new(path, mark.clone()));
+        let journal = File {
+            connection,
+            path: path.to_owned(),
+            transactions: transactions.clone(),
+            syncs: syncs.clone(),
+            synced: true,
+            log: log.clone(),
+            mark,
+        };
         let thread = thread::Builder::new()
             .name("toolplan-journal".into())
             .spawn(move || journal.write_all(&queue))
@@ -106,23 +114,50 @@ impl Writer {
                     "close other programs and try again",
                 )
             })?;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread), transactions, path: path.to_owned() })
+        Ok(Self { jobs: Some(jobs), thread: Some(thread), transactions, syncs, log, path: path.to_owned() })
+    }
+
+    pub(crate) fn set_durability(&self, durability: Durability) {
+        self.syncs.store(durability == Durability::Power, Ordering::Relaxed);
+    }
+
+    pub(crate) fn syncs(&self) -> bool {
+        self.syncs.load(Ordering::Relaxed)
     }
 
     /// Hands work over and waits until it is committed. Work that was handed over is done even if the caller stops
     /// waiting.
     pub(crate) async fn submit(&self, work: Work) -> Result<Written, Problem> {
         let (reply, answer) = oneshot::channel();
-        let stopped = || {
-            Problem::new(
-                "journal.write",
-                format!("the writer of the journal in {} has stopped", self.path.display()),
-                "start Toolplan again; what was stored is kept",
-            )
-        };
-        let jobs = self.jobs.as_ref().ok_or_else(stopped)?;
-        jobs.send(Job { work, reply }).map_err(|_| stopped())?;
-        answer.await.map_err(|_| stopped())?
+        self.send(Job::Work { work, reply })?;
+        answer.await.map_err(|_| self.stopped())?
+    }
+
+    /// Something waits in the log.
+    pub(crate) fn gather(&self) -> Result<(), Problem> {
+        self.send(Job::Gather)
+    }
+
+    /// Waits until everything in the log is in the tables. Blocks for a transaction, and not at all when nothing waits.
+    pub(crate) fn drain(&self) -> Result<(), Problem> {
+        if !self.log.has_waiting() {
+            return Ok(());
+        }
+        let (reply, answer) = mpsc::sync_channel(1);
+        self.send(Job::Drain { reply })?;
+        answer.recv().map_err(|_| self.stopped())?
+    }
+
+    fn send(&self, job: Job) -> Result<(), Problem> {
+        self.jobs.as_ref().and_then(|jobs| jobs.send(job).ok()).ok_or_else(|| self.stopped())
+    }
+
+    fn stopped(&self) -> Problem {
+        Problem::new(
+            "journal.write",
+            format!("the writer of the journal in {} has stopped", self.path.display()),
+            "start Toolplan again; what was stored is kept",
+        )
     }
 
     pub(crate) fn transactions(&self) -> u64 {
@@ -136,6 +171,7 @@ impl Drop for Writer {
         if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
             tracing::error!(path = %self.path.display(), "the writer of the journal panicked");
         }
+        self.log.close();
     }
 }
 
@@ -144,42 +180,112 @@ struct File {
     connection: Connection,
     path: PathBuf,
     transactions: Arc<AtomicU64>,
+    syncs: Arc<AtomicBool>,
     /// Whether `synchronous` is FULL at the moment.
     synced: bool,
+    log: Arc<Log>,
+    mark: String,
 }
 
 impl File {
     fn write_all(mut self, queue: &mpsc::Receiver<Job>) {
-        while let Ok(first) = queue.recv() {
-            let mut events = first.work.events();
-            let mut group = vec![first];
-            while events < GROUP
-                && let Ok(job) = queue.try_recv()
-            {
-                events += job.work.events();
-                group.push(job);
+        let mut next = queue.recv().ok();
+        while let Some(first) = next.take() {
+            let first = match first {
+                Job::Gather => match queue.recv_timeout(GATHER) {
+                    Ok(job) => job,
+                    Err(_) => {
+                        let _ = self.drain_log();
+                        next = queue.recv().ok();
+                        continue;
+                    }
+                },
+                job => job,
+            };
+            let (mut work, mut replies, mut drains, mut events) = (vec![], vec![], vec![], 0);
+            let mut job = Some(first);
+            while let Some(taken) = job.take() {
+                match taken {
+                    Job::Work { work: piece, reply } => {
+                        events += piece.events();
+                        work.push(piece);
+                        replies.push(reply);
+                    }
+                    Job::Drain { reply } => drains.push(reply),
+                    Job::Gather => {}
+                }
+                if events < GROUP {
+                    job = queue.try_recv().ok();
+                }
             }
-            let (work, replies): (Vec<_>, Vec<_>) = group.into_iter().map(|job| (job.work, job.reply)).unzip();
-            let answers = self.commit(work).unwrap_or_else(|error| {
-                let problem = as_problem("journal.write", "write the journal to", &self.path, &error);
-                vec![Err(problem); replies.len()]
-            });
-            for (reply, answer) in replies.into_iter().zip(answers) {
-                // A caller that stopped waiting needs no answer.
-                let _ = reply.send(answer);
+            #[cfg(test)]
+            for piece in &work {
+                if let Work::LimitPages(pages) = piece {
+                    let _ = self.connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()));
+                }
             }
+            // First what came first: a job may be about a run whose last events are still in the log.
+            let drained = self.drain_log();
+            for reply in drains {
+                let _ = reply.send(drained.clone());
+            }
+            if !work.is_empty() {
+                let answers = match drained {
+                    Ok(()) => self.commit(work).unwrap_or_else(|error| {
+                        let problem = as_problem("journal.write", "write the journal to", &self.path, &error);
+                        vec![Err(problem); replies.len()]
+                    }),
+                    Err(problem) => vec![Err(problem); replies.len()],
+                };
+                for (reply, answer) in replies.into_iter().zip(answers) {
+                    // A caller that stopped waiting needs no answer.
+                    let _ = reply.send(answer);
+                }
+            }
+            next = queue.recv().ok();
         }
+        let _ = self.drain_log();
     }
 
     /// Does all the work in one transaction. The outer error means that none of it is stored.
     fn commit(&mut self, group: Vec<Work>) -> rusqlite::Result<Vec<Result<Written, Problem>>> {
-        self.sync_commits(group.iter().any(Work::ends_run))?;
+        self.sync_commits(self.syncs.load(Ordering::Relaxed) || group.iter().any(Work::ends_run))?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let now = now_ms();
         let answers = group.into_iter().map(|work| perform(&transaction, now, work)).collect::<Result<_, _>>()?;
         transaction.commit()?;
         self.transactions.fetch_add(1, Ordering::Relaxed);
         Ok(answers)
+    }
+
+    /// Puts what waits in the log into the tables, in one transaction. On failure it goes on waiting.
+    fn drain_log(&mut self) -> Result<(), Problem> {
+        let (batches, will_empty) = self.log.take();
+        if batches.is_empty() {
+            return Ok(());
+        }
+        let mut work = || {
+            let ends = batches.iter().any(|batch| batch.events.iter().any(Encoded::ends_run));
+            self.sync_commits(will_empty || ends)?;
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            for batch in &batches {
+                insert(&transaction, batch.run, batch.first_seq, batch.at_ms, &self.mark, &batch.events)?;
+            }
+            transaction.commit()
+        };
+        match work() {
+            Ok(()) => {
+                self.transactions.fetch_add(1, Ordering::Relaxed);
+                self.log.taken();
+                Ok(())
+            }
+            Err(error) => {
+                let problem = as_problem("journal.write", "write the journal to", &self.path, &error);
+                tracing::warn!(%problem, "the journal waits in its log");
+                self.log.put_back(batches);
+                Err(problem)
+            }
+        }
     }
 
     fn sync_commits(&mut self, on: bool) -> rusqlite::Result<()> {
@@ -200,8 +306,7 @@ impl Work {
     }
 
     fn ends_run(&self) -> bool {
-        matches!(self, Self::Append { events, .. }
-            if events.iter().any(|encoded| matches!(encoded.event, RunEvent::Finished { .. })))
+        matches!(self, Self::Append { events, .. } if events.iter().any(Encoded::ends_run))
     }
 }
 
@@ -213,13 +318,13 @@ fn perform(db: &Transaction, now: u64, work: Work) -> rusqlite::Result<Result<Wr
                 "INSERT INTO run(query, planner, catalog_revision, created_ms, owner) VALUES (?, ?, ?, ?, ?)",
             )?
             .execute(params![query, planner, catalog_revision, now as i64, owner])?;
-            Ok(Ok(Written { run: db.last_insert_rowid() as RunId, entries: vec![] }))
+            Ok(Ok(Written { run: db.last_insert_rowid() as RunId, first_seq: 0, at_ms: now }))
         }
-        Work::Append { run, events, owner } => append(db, run, now, &owner, events),
+        Work::Append { run, events, owner } => append(db, run, now, &owner, &events),
         #[cfg(test)]
-        Work::LimitPages(pages) => {
-            db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
-            Ok(Ok(Written { run: 0, entries: vec![] }))
+        Work::LimitPages(_) => {
+            // Done before the transaction.
+            Ok(Ok(Written { run: 0, first_seq: 0, at_ms: now }))
         }
     }
 }
@@ -230,7 +335,7 @@ pub(super) fn append(
     run: RunId,
     now: u64,
     owner: &str,
-    events: Vec<Encoded>,
+    events: &[Encoded],
 ) -> rusqlite::Result<Result<Written, Problem>> {
     let last = db
         .prepare_cached("SELECT seq, at_ms FROM event WHERE run_id = ? ORDER BY seq DESC LIMIT 1")?
@@ -241,39 +346,52 @@ pub(super) fn append(
     }
     let (last_seq, last_ms) = last.unwrap_or_default();
     let at_ms = now.max(last_ms);
+    insert(db, run, last_seq + 1, at_ms, owner, events)?;
+    Ok(Ok(Written { run, first_seq: last_seq + 1, at_ms }))
+}
+
+/// Stores events that have their number and their time.
+pub(super) fn insert(
+    db: &Transaction,
+    run: RunId,
+    first_seq: u32,
+    at_ms: u64,
+    owner: &str,
+    events: &[Encoded],
+) -> rusqlite::Result<()> {
     let mut insert =
         db.prepare_cached("INSERT INTO event(run_id, seq, at_ms, kind, version, body_json) VALUES (?, ?, ?, ?, ?, ?)")?;
-    let mut entries = Vec::with_capacity(events.len());
-    for (seq, Encoded { event, body }) in (last_seq + 1..).zip(events) {
-        insert.execute(params![run, seq, at_ms as i64, event.kind(), VERSION, body])?;
-        summarise(db, run, at_ms, owner, &event)?;
-        stats::record(db, run, at_ms, &event)?;
-        entries.push(JournalEntry { seq, at_ms, event });
+    let mut succeeded = 0;
+    for (seq, event) in (first_seq..).zip(events) {
+        insert.execute(params![run, seq, at_ms as i64, event.kind, VERSION, event.body])?;
+        succeeded += u32::from(matches!(event.facts, Facts::StepSucceeded));
+        summarise(db, run, at_ms, owner, &event.facts)?;
+        stats::record(db, run, at_ms, &event.facts)?;
     }
-    Ok(Ok(Written { run, entries }))
+    if succeeded > 0 {
+        db.prepare_cached("UPDATE run SET succeeded = succeeded + ? WHERE id = ?")?.execute(params![succeeded, run])?;
+    }
+    Ok(())
 }
 
 /// Keeps the run's row in step with its events.
-fn summarise(db: &Transaction, run: RunId, at_ms: u64, owner: &str, event: &RunEvent) -> rusqlite::Result<()> {
-    match event {
-        RunEvent::Planned { planning } => db
+fn summarise(db: &Transaction, run: RunId, at_ms: u64, owner: &str, facts: &Facts) -> rusqlite::Result<()> {
+    match facts {
+        Facts::Planned { steps, revision } => db
             .prepare_cached("UPDATE run SET steps = ?, catalog_revision = ? WHERE id = ?")?
-            .execute(params![planning.plan.steps.len() as i64, planning.revision, run])?,
+            .execute(params![*steps as i64, revision, run])?,
         // A plan may be started by another process than the one that made it, and again after it ended.
-        RunEvent::Started { plan, catalog_revision, .. } => db
+        Facts::Started { steps, revision } => db
             .prepare_cached(
                 "UPDATE run SET started_ms = ?, finished_ms = NULL, outcome = NULL, steps = ?, succeeded = 0,
                      catalog_revision = ?, owner = ? WHERE id = ?",
             )?
-            .execute(params![at_ms as i64, plan.steps.len() as i64, catalog_revision, owner, run])?,
+            .execute(params![at_ms as i64, *steps as i64, revision, owner, run])?,
         // Somebody goes on with it: it is theirs now, and not at its end.
-        RunEvent::Reopened { .. } => db
+        Facts::Reopened => db
             .prepare_cached("UPDATE run SET finished_ms = NULL, outcome = NULL, owner = ? WHERE id = ?")?
             .execute(params![owner, run])?,
-        RunEvent::StepSucceeded { .. } => {
-            db.prepare_cached("UPDATE run SET succeeded = succeeded + 1 WHERE id = ?")?.execute([run])?
-        }
-        RunEvent::Finished { outcome, .. } => db
+        Facts::Finished { outcome } => db
             .prepare_cached("UPDATE run SET finished_ms = ?, outcome = ? WHERE id = ?")?
             .execute(params![at_ms as i64, super::outcome_name(*outcome), run])?,
         _ => 0,
