@@ -9,10 +9,13 @@ mod control;
 mod describe;
 mod doctor;
 pub mod eval;
+mod files;
 mod graph;
 mod home;
+mod keep;
 mod past;
 mod plans;
+mod replays;
 mod runs;
 mod sample;
 mod timeline;
@@ -87,6 +90,8 @@ struct Inner {
     followers: Mutex<Vec<mpsc::UnboundedSender<RunUpdate>>>,
     toolbox: Mutex<Option<(toolplan_engine::settings::NetworkSettings, Toolbox)>>,
     notices: Vec<Problem>,
+    environment: Environment,
+    shelf: past::Shelf,
 }
 
 /// The catalog with its search index, replaced together.
@@ -124,6 +129,9 @@ impl Workbench {
         notices.extend(problems);
         let (mut settings, problems) = store.settings().load()?;
         notices.extend(problems);
+        let (redactor, problems) = keep::redactor(&environment, &settings);
+        store.redact_with(redactor);
+        notices.extend(problems);
         let address = server.as_ref().map(sample::Server::url).unwrap_or_default();
         if place.is_sample {
             // The sample's server listens on another port at every start.
@@ -154,8 +162,12 @@ impl Workbench {
             followers: Mutex::default(),
             toolbox: Mutex::default(),
             notices,
+            environment,
+            shelf: past::Shelf::default(),
         };
-        Ok(Self { inner: Arc::new(inner) })
+        let workbench = Self { inner: Arc::new(inner) };
+        workbench.prune_soon();
+        Ok(workbench)
     }
 
     /// What the window shows before the first query.
@@ -188,7 +200,12 @@ impl Workbench {
                 "choose one of the modes, or leave it empty",
             ));
         }
+        let (redactor, problems) = keep::redactor(&self.inner.environment, &settings);
+        if let Some(problem) = problems.into_iter().next() {
+            return Err(problem);
+        }
         self.inner.store.settings().save(&settings)?;
+        self.inner.store.redact_with(redactor);
         *self.inner.settings.write().expect("no writer panics") = settings;
         Ok(())
     }
