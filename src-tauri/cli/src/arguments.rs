@@ -38,9 +38,18 @@ pub enum Command {
         /// Run this plan (JSON with steps) instead of planning one
         #[arg(long, value_name = "FILE")]
         plan: Option<PathBuf>,
+        /// Print each event as a JSON line as soon as it is stored, and nothing else
+        #[arg(long)]
+        follow: bool,
     },
     /// List the runs, newest first
-    Runs,
+    Runs {
+        /// What the workspace takes on the disk
+        #[arg(long)]
+        storage: bool,
+        #[command(subcommand)]
+        command: Option<RunsCommand>,
+    },
     /// Show a run: its steps and, with --events, its journal
     Show {
         run: u32,
@@ -49,6 +58,44 @@ pub enum Command {
         /// The state after this event
         #[arg(long, value_name = "SEQ")]
         at: Option<u32>,
+        /// Only events that this filter lets through, such as `tool:jira status:failed`
+        #[arg(long, value_name = "FILTER")]
+        filter: Option<String>,
+    },
+    /// Run again out of the record; exit code 1 when it is not faithful
+    Replay {
+        run: u32,
+        #[command(flatten)]
+        answers: Answers,
+        /// Only check that every decision follows again; stores nothing
+        #[arg(long)]
+        check: bool,
+    },
+    /// Go on from a step of a run with one change
+    Fork {
+        run: u32,
+        #[command(flatten)]
+        at: ForkAt,
+        #[command(flatten)]
+        answers: Answers,
+    },
+    /// Plan a run's query again from the recorded reply, with today's tools and settings; exit code 1 when it flips
+    Replan { run: u32 },
+    /// What differs between two runs, each a number or an exported file; exit code 1 when something does
+    Diff { a: String, b: String },
+    /// Write a run to a file of JSON lines
+    Export {
+        run: u32,
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// A pattern of text to leave out; may be given several times
+        #[arg(long, value_name = "REGEX")]
+        redact: Vec<String>,
+    },
+    /// Take in runs from files
+    Import {
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
     },
     /// Look at the catalog
     Tools {
@@ -95,6 +142,67 @@ pub enum Command {
     },
     /// Check that everything works here
     Doctor,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    /// Remove the runs that the settings do not keep
+    Prune,
+    /// Keep a run whatever the settings say
+    Pin {
+        run: u32,
+    },
+    Unpin {
+        run: u32,
+    },
+    /// Remove a run for good
+    Delete {
+        run: u32,
+    },
+    /// A run with its replays and forks
+    Tree {
+        run: u32,
+    },
+}
+
+/// Who answers in a replay; the record, unless a tool is named.
+#[derive(Debug, Args)]
+pub struct Answers {
+    /// Call this tool itself; may be given several times
+    #[arg(long, value_name = "TOOL")]
+    pub live: Vec<String>,
+    /// Answer this tool with a value; may be given several times
+    #[arg(long = "static", value_name = "TOOL=JSON")]
+    pub given: Vec<String>,
+    /// 1 takes the time that the run took, 2 half of it; without it, no time
+    #[arg(long, value_name = "N")]
+    pub speed: Option<f64>,
+}
+
+/// The one change of a fork.
+#[derive(Debug, Args)]
+pub struct ForkAt {
+    /// The step that is changed
+    #[arg(long, value_name = "STEP")]
+    pub at: Option<String>,
+    /// The last event to take over; without it, the last one before the change can matter
+    #[arg(long, value_name = "SEQ")]
+    pub event: Option<u32>,
+    /// Another argument; may be given several times
+    #[arg(long, value_name = "ARG=JSON", group = "change")]
+    pub set: Vec<String>,
+    /// Another result
+    #[arg(long, value_name = "JSON", group = "change")]
+    pub result: Option<String>,
+    /// Do not run the step
+    #[arg(long, group = "change")]
+    pub skip: bool,
+    /// Another description of a tool (JSON); the query is planned again
+    #[arg(long, value_name = "FILE", group = "change")]
+    pub tool: Option<PathBuf>,
+    /// Other settings (JSON); the query is planned again
+    #[arg(long, value_name = "FILE", group = "change")]
+    pub settings: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,7 +4,7 @@ mod catalog;
 
 use crate::{
     arguments::{Ask, Cases, Cli, Command, Context, Eval, Format, Guard, Policy, Switch, Tools},
-    discovery, print, visibility,
+    discovery, past, print, visibility,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use std::{io::Read, path::Path};
@@ -47,38 +47,50 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
             show(json, &view, || print::plan(&view));
             Ok(view.planning.findings.is_empty())
         }
-        Command::Run { ask, plan } => {
+        Command::Run { ask, plan, follow } => {
             let view = match plan {
                 Some(file) => workbench.plan_from(request(&ask, &info.samples)?, read_json(&file)?)?,
                 None => self::plan(&workbench, &ask, &info.samples).await?,
             };
-            if !json {
+            if !json && !follow {
                 print::plan(&view);
             }
             if !view.planning.findings.is_empty() || view.planning.plan.steps.is_empty() {
                 show(json, &view, || println!("There is nothing to run."));
                 return Ok(false);
             }
+            let followed = follow.then(|| print::follow(workbench.follow()));
             let run = workbench.start_run(view.id).await?;
             workbench.wait_run(run).await?;
             let detail = workbench.open_run(run)?;
+            if let Some(followed) = followed {
+                drop(workbench);
+                let _ = followed.await;
+                return Ok(detail.summary.outcome == Some(RunOutcome::Succeeded));
+            }
             show(json, &detail, || print::run(&detail));
             Ok(detail.summary.outcome == Some(RunOutcome::Succeeded))
         }
-        Command::Runs => {
-            let runs = workbench.runs()?;
-            show(json, &runs, || print::runs(&runs));
-            Ok(true)
-        }
-        Command::Show { run, events, at } => {
+        Command::Runs { storage, command } => past::runs(&workbench, command, storage, json).await,
+        Command::Replay { run, check: true, .. } => past::check(&workbench, run, json),
+        Command::Replay { run, answers, .. } => past::replay(&workbench, run, &answers, json).await,
+        Command::Fork { run, at, answers } => past::fork(&workbench, run, &at, &answers, json).await,
+        Command::Replan { run } => past::replan(&workbench, run, json),
+        Command::Diff { a, b } => past::diff(&workbench, &a, &b, json),
+        Command::Export { run, out, redact } => past::export(&workbench, run, out, redact, json).await,
+        Command::Import { files } => past::import(&workbench, files, json).await,
+        Command::Show { run, events, at, filter } => {
             let mut detail = workbench.open_run(run)?;
+            if let Some(filter) = &filter {
+                detail.events = workbench.run_events(run, filter, 0, u32::MAX)?.rows;
+            }
             if let Some(seq) = at {
                 detail.state = workbench.run_at(run, seq)?.state;
                 detail.events.retain(|e| e.seq <= seq);
             }
             show(json, &detail, || {
                 print::run(&detail);
-                if events {
+                if events || filter.is_some() {
                     print::events(&detail.events);
                 }
             });
@@ -389,7 +401,7 @@ fn utf8(bytes: Vec<u8>, what: &str) -> Result<String, Problem> {
     })
 }
 
-fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Problem> {
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Problem> {
     let text = read_text(path)?;
     serde_json::from_str(&text).map_err(|e| {
         Problem::new(

@@ -6,6 +6,7 @@
 mod arguments;
 mod commands;
 mod discovery;
+mod past;
 mod print;
 mod visibility;
 

@@ -2,8 +2,9 @@
 
 use comfy_table::{Cell, CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
 use serde_json::Value;
+use std::io::Write;
 use toolplan_workbench::{
-    Check, Problem,
+    Check, Problem, RunUpdate,
     engine::{
         guard::GuardReport,
         request::Planner,
@@ -423,4 +424,23 @@ pub fn classification_scores(scores: &[(String, eval::classification::Score)]) {
             }
         }
     }
+}
+
+/// Prints entries as JSON lines until there are no more to come.
+pub fn follow(mut updates: tokio::sync::mpsc::UnboundedReceiver<RunUpdate>) -> tokio::task::JoinHandle<()> {
+    tokio::spawn(async move {
+        while let Some(update) = updates.recv().await {
+            let mut out = std::io::stdout().lock();
+            for entry in update.entries.iter() {
+                let Ok(event) = entry.event.to_json() else { continue };
+                let line =
+                    format!(r#"{{"run":{},"seq":{},"at_ms":{},"event":{event}}}"#, update.run, entry.seq, entry.at_ms);
+                // Whoever reads this may have gone.
+                let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+            }
+            if update.entries.iter().any(|e| e.event.kind() == "finished") {
+                return;
+            }
+        }
+    })
 }

@@ -258,6 +258,16 @@ impl Replay {
         self.expect(self.now_ms + duration_ms, coming);
     }
 
+    /// Gives up: calls under way are not waited for.
+    pub fn cancel(&mut self) {
+        self.part("the replay was cancelled".into(), None);
+        self.leave_the_record();
+        self.coming.clear();
+        self.live.clear();
+        self.outstanding = 0;
+        self.opening.push_back(RunEvent::CancelRequested);
+    }
+
     /// Asks the scheduler until it is quiet.
     fn decide(&mut self, entries: &mut Vec<JournalEntry>) {
         if self.state.started_ms.is_none() {

@@ -42,9 +42,9 @@ pub async fn edit_arguments(
     workbench: State<'_, Workbench>,
     run: RunId,
     step: String,
-    arguments: Map<String, Value>,
+    new_arguments: Map<String, Value>,
 ) -> Result<(), Problem> {
-    workbench.edit_arguments(run, step, arguments).await
+    workbench.edit_arguments(run, step, new_arguments).await
 }
 
 /// Gives a step a result, in place of its call's or of a call.

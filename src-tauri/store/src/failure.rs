@@ -43,6 +43,21 @@ pub(crate) fn as_problem(code: &str, verb: &str, path: &Path, error: &rusqlite::
     Problem::new(code, format!("cannot {verb} {}: {error}", path.display()), hint)
 }
 
+/// The same for a file that is not SQLite's.
+pub(crate) fn as_io_problem(code: &str, verb: &str, path: &Path, error: &std::io::Error) -> Problem {
+    use std::io::ErrorKind;
+    let hint = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            "free some space on its disk and try again; nothing stored before is lost"
+        }
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem | ErrorKind::NotFound => {
+            "check that the folder exists and that you may write to it"
+        }
+        _ => "try again; if it stays, report it with this message",
+    };
+    Problem::new(code, format!("cannot {verb} {}: {error}", path.display()), hint)
+}
+
 /// A JSON column. The inner error says that the text is damaged; such a row is reported and the others are kept.
 pub(crate) fn json_column<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<serde_json::Result<T>> {
     // Bytes, not text: a column that is not even UTF-8 is damaged as well and must not stop the whole query.

@@ -4,15 +4,22 @@
 //! query are a summary of its events, written with them, so that a list of runs needs no fold. What the events mean
 //! is the engine's business.
 
+pub(crate) mod facts;
 pub(crate) mod keeping;
+pub(crate) mod log;
 mod transfer;
 pub(crate) mod writer;
 
 pub use keeping::{Removed, Usage};
 pub use transfer::{NewRun, RawEvent};
 
-use crate::{Store, failure::Failure};
+use crate::{
+    Store,
+    failure::{Failure, as_io_problem},
+};
 use async_trait::async_trait;
+use facts::Encoded;
+use log::Logged;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 use toolplan_engine::{
@@ -20,7 +27,7 @@ use toolplan_engine::{
     run::{JournalEntry, RunEvent, RunId, RunOutcome},
     tool::Revision,
 };
-use writer::{Encoded, Work};
+use writer::Work;
 
 pub(crate) const TABLES: &str = "
 CREATE TABLE run(
@@ -94,8 +101,9 @@ pub struct RowOrigin {
 
 #[async_trait]
 impl ports::Journal for Store {
-    /// Appends events to the end of a run and returns them with their numbers and times. They are committed when this
-    /// returns, all of them or none; a group that holds a `Finished` is synced to the disk as well.
+    /// Appends events to the end of a run and returns them with their numbers and times. They are durable when this
+    /// returns, all of them or none: in the log of a run that this store drives, else in the tables
+    /// ([`Store::set_durability`] says what that means).
     ///
     /// Once called, the events are stored even if the future is dropped. Errors: `journal.write` (no space, no
     /// permission; nothing of this append is stored and the next one may succeed), `journal.unknown_run`.
@@ -103,12 +111,46 @@ impl ports::Journal for Store {
         if events.is_empty() {
             return Ok(vec![]);
         }
-        let redactor = self.redactor();
-        let encoded = |event| Ok((None, Encoded::new(event, &redactor)?));
-        let events = events.into_iter().map(encoded).collect::<Result<Vec<_>, Problem>>()?;
-        let work = Work::Append { run, events, owner: self.owner.mark(), counts: true };
-        let written = self.writer.submit(work).await?;
-        Ok(written.entries)
+        let (events, mut encoded) = Encoded::all(events, &self.redactor())?;
+        let begins = encoded.iter().any(Encoded::begins_run) && !encoded.iter().any(Encoded::ends_run);
+        let (first_seq, at_ms) = loop {
+            encoded = match self.writer.log.append(run, encoded)? {
+                Logged::Stored { first_seq, at_ms, file, tell_writer } => {
+                    if tell_writer {
+                        self.writer.gather()?;
+                    }
+                    if self.writer.syncs() {
+                        self.sync(file).await?;
+                    }
+                    break (first_seq, at_ms);
+                }
+                Logged::NotHere(encoded) => {
+                    let work = Work::Append { run, events: encoded, owner: self.owner.mark() };
+                    let written = self.writer.submit(work).await?;
+                    if begins {
+                        self.writer.log.begin(run, written.first_seq + events.len() as u32 - 1, written.at_ms);
+                    }
+                    break (written.first_seq, written.at_ms);
+                }
+                Logged::Blocked(encoded) => {
+                    self.writer.drain()?;
+                    encoded
+                }
+            };
+        };
+        Ok((first_seq..).zip(events).map(|(seq, event)| JournalEntry { seq, at_ms, event }).collect())
+    }
+}
+
+impl Store {
+    async fn sync(&self, file: std::sync::Arc<std::fs::File>) -> Result<(), Problem> {
+        let synced = tokio::task::spawn_blocking(move || file.sync_data()).await;
+        let error = match synced {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => error,
+            Err(error) => std::io::Error::other(error),
+        };
+        Err(as_io_problem("journal.write", "sync the journal of", &self.path, &error))
     }
 }
 
@@ -183,6 +225,7 @@ impl Journal<'_> {
     /// `Finished` with the outcome `interrupted`, at the time of the run's last event, since nothing happened after
     /// it. Runs of living processes are left alone. [`Store::open`] calls this. Returns the runs that were ended.
     pub fn mark_interrupted(&self) -> Result<Vec<RunId>, Problem> {
+        self.take_in_orphaned_logs()?;
         // Looks first and writes only if it must: most of the time there is nothing to do.
         let orphans = self.0.read(|db| self.orphans(db))?;
         if orphans.is_empty() {
@@ -201,11 +244,39 @@ impl Journal<'_> {
                 )?;
                 let duration_ms = last_ms.saturating_sub(started_ms);
                 let end = RunEvent::Finished { outcome: RunOutcome::Interrupted, duration_ms };
-                let end = Encoded::new(end, &self.0.redactor())?;
-                writer::append(db, run, last_ms, &self.0.owner.mark(), vec![(None, end)], true)??;
+                let (_, end) = Encoded::new(end, &self.0.redactor())?;
+                writer::append(db, run, last_ms, &self.0.owner.mark(), &[end])??;
             }
             Ok(orphans)
         })
+    }
+
+    /// Puts the events of dead stores into the tables: those that they had acknowledged and not stored there yet.
+    fn take_in_orphaned_logs(&self) -> Result<(), Problem> {
+        for (path, lines) in log::orphaned(&self.0.path, |mark| self.0.owner.is_gone(mark)) {
+            self.0.edit(|db| {
+                let mut last = std::collections::HashMap::new();
+                for line in &lines {
+                    let last = match last.entry(line.run) {
+                        std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
+                        std::collections::hash_map::Entry::Vacant(unknown) => unknown.insert(last_seq(db, line.run)?),
+                    };
+                    // Stored before its owner died, or its run was deleted since.
+                    if last.is_none_or(|last| line.seq != last + 1) {
+                        continue;
+                    }
+                    let Ok(event) = RunEvent::from_json(line.body.as_bytes()) else { break };
+                    let (_, event) = Encoded::new(event, &self.0.redactor())?;
+                    writer::insert(db, line.run, line.seq, line.at_ms, "", &[event])?;
+                    *last = Some(line.seq);
+                }
+                Ok(())
+            })?;
+            if let Err(error) = std::fs::remove_file(&path) {
+                tracing::warn!(%error, path = %path.display(), "a log that was taken in could not be removed");
+            }
+        }
+        Ok(())
     }
 
     fn orphans(&self, db: &Connection) -> Result<Vec<RunId>, Failure> {
@@ -220,6 +291,14 @@ impl Journal<'_> {
         }
         Ok(orphans)
     }
+}
+
+/// The number of the run's last event, 0 when it has none; `None` when there is no such run.
+fn last_seq(db: &Connection, run: RunId) -> rusqlite::Result<Option<u32>> {
+    if !db.prepare_cached("SELECT 1 FROM run WHERE id = ? AND NOT removed")?.exists([run])? {
+        return Ok(None);
+    }
+    db.prepare_cached("SELECT coalesce(max(seq), 0) FROM event WHERE run_id = ?")?.query_row([run], |row| row.get(0))
 }
 
 const COLUMNS: &str = "id, query, planner, catalog_revision, created_ms, started_ms, finished_ms, outcome, steps,

@@ -34,7 +34,7 @@ use std::{
     },
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
-use toolplan_engine::{Problem, redact::Redactor};
+use toolplan_engine::{Problem, redact::Redactor, settings::Durability};
 
 /// An open workspace file. Closing (dropping) it waits until every append that was handed over is written.
 ///
@@ -81,12 +81,13 @@ impl Store {
         reads
             .pragma_update(None, "query_only", true)
             .map_err(|error| as_problem("store.open", "open", path, &error))?;
+        let owner = Owner::claim(path);
         let store = Self {
             path: path.to_owned(),
             reads: Mutex::new(reads),
             edits: Mutex::new(edits),
-            writer: Writer::start(connect()?, path)?,
-            owner: Owner::claim(path),
+            writer: Writer::start(connect()?, path, owner.mark())?,
+            owner,
             redactor: RwLock::default(),
             _folder: folder,
         };
@@ -131,6 +132,11 @@ impl Store {
         CallStats(self)
     }
 
+    /// What an event survives once it was acknowledged (O-10); [`Durability::Process`] until this is called.
+    pub fn set_durability(&self, durability: Durability) {
+        self.writer.set_durability(durability);
+    }
+
     /// The settings, and small things under a key.
     pub fn settings(&self) -> SettingTable<'_> {
         SettingTable(self)
@@ -144,6 +150,8 @@ impl Store {
 
     /// Runs `query` on one consistent state of the file.
     fn read<T>(&self, query: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Problem> {
+        // What cannot be stored now is in the log; what is stored can be read.
+        let _ = self.writer.drain();
         let mut connection = self.reads.lock().expect("no query panics");
         let result = connection.transaction().map_err(Failure::from).and_then(|state| query(&state));
         result.map_err(|failure| failure.into_problem("store.read", "read", &self.path))
@@ -151,6 +159,7 @@ impl Store {
 
     /// Runs `change` as one transaction: all of it is on disk when this returns, or none of it.
     fn edit<T>(&self, change: impl FnOnce(&Transaction) -> Result<T, Failure>) -> Result<T, Problem> {
+        self.writer.drain()?;
         let mut connection = self.edits.lock().expect("no edit panics");
         let run = || {
             // Immediate: a transaction that reads first and writes later cannot wait for another writer, it fails.

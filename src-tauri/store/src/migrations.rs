@@ -22,6 +22,7 @@ fn migrations() -> Migrations<'static> {
         M::up(stats::TABLES),
         M::up(settings::TABLES),
         M::up(registry::revisions::TABLES),
+        M::up(stats::CACHE_TABLES),
         M::up(journal::keeping::COLUMNS),
     ])
 }

@@ -3,15 +3,11 @@
 //! The rows are written by the journal's writer in the transaction that stores the events, so they never say anything
 //! that the journal does not. Knows nothing of why a call was made.
 
-use crate::Store;
+use crate::{Store, journal::facts::Facts};
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 use std::collections::HashMap;
-use toolplan_engine::{
-    Problem,
-    ports::ErrorClass,
-    run::{AttemptOutcome, RunEvent, RunId},
-};
+use toolplan_engine::{Problem, run::RunId};
 
 /// A row comes with the start of an attempt and is completed by its end, so that no process needs to remember which
 /// tool an attempt called. An attempt that never ended keeps `outcome` NULL and counts nowhere.
@@ -31,6 +27,18 @@ CREATE TABLE tool_call(
 -- Holds all that a summary reads.
 CREATE INDEX tool_call_ended ON tool_call(tool, at_ms, duration_ms, outcome, retry, confidence)
     WHERE outcome IS NOT NULL;
+";
+
+/// Answers from the result cache, in the place of calls (O-08).
+pub(crate) const CACHE_TABLES: &str = "
+CREATE TABLE cache_hit(
+    tool TEXT NOT NULL,
+    run_id INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+    step TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY(tool, run_id, step, attempt)
+) STRICT, WITHOUT ROWID;
 ";
 
 /// How many of a tool's latest calls a [`Stats`] looks at.
@@ -59,6 +67,14 @@ pub struct Stats {
 }
 
 impl CallStats<'_> {
+    /// How often each tool was answered from the result cache, by name.
+    pub fn cache_hits(&self) -> Result<HashMap<String, u32>, Problem> {
+        self.0.read(|db| {
+            let mut query = db.prepare_cached("SELECT tool, count(*) FROM cache_hit GROUP BY tool")?;
+            Ok(query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
+        })
+    }
+
     /// One tool; `None` when no call of it has ended.
     pub fn summary(&self, tool: &str) -> Result<Option<Stats>, Problem> {
         self.0.read(|db| Ok(summary(db, tool)?))
@@ -89,27 +105,37 @@ impl CallStats<'_> {
 }
 
 /// Takes in one event of a run, in the transaction that stores it.
-pub(crate) fn record(db: &Connection, run: RunId, at_ms: u64, event: &RunEvent) -> rusqlite::Result<()> {
-    match event {
-        RunEvent::AttemptStarted { step, attempt, tool, .. } => {
+pub(crate) fn record(db: &Connection, run: RunId, at_ms: u64, facts: &Facts) -> rusqlite::Result<()> {
+    match facts {
+        Facts::AttemptStarted { step, attempt, tool } => {
             // Attempts count on through a fallback, whose first call repeats nothing.
+            let retry = *attempt > 1
+                && db
+                    .prepare_cached(
+                        "SELECT 1 FROM tool_call WHERE run_id = ? AND step = ? AND attempt < ? AND tool = ?",
+                    )?
+                    .exists(params![run, step, attempt, tool])?;
             db.prepare_cached(
-                "INSERT OR REPLACE INTO tool_call(run_id, step, attempt, tool, at_ms, retry) VALUES (?1, ?2, ?3, ?4, ?5,
-                     EXISTS (SELECT * FROM tool_call WHERE run_id = ?1 AND step = ?2 AND attempt < ?3 AND tool = ?4))",
+                "INSERT OR REPLACE INTO tool_call(run_id, step, attempt, tool, at_ms, retry) VALUES (?, ?, ?, ?, ?, ?)",
             )?
-            .execute(params![run, step, attempt, tool, at_ms as i64])?;
+            .execute(params![run, step, attempt, tool, at_ms as i64, retry])?;
         }
-        RunEvent::AttemptFinished { step, attempt, duration_ms, outcome } => {
-            let (ended, confidence) = match outcome {
-                AttemptOutcome::Succeeded { result } => ("ok", result.confidence),
-                AttemptOutcome::Failed { error } if error.class == ErrorClass::Timeout => ("timeout", None),
-                AttemptOutcome::Failed { .. } => ("error", None),
-            };
+        Facts::AttemptFinished { step, attempt, duration_ms, ended, confidence } => {
             db.prepare_cached(
                 "UPDATE tool_call SET duration_ms = ?, outcome = ?, confidence = ?
                  WHERE run_id = ? AND step = ? AND attempt = ?",
             )?
             .execute(params![*duration_ms as i64, ended, confidence, run, step, attempt])?;
+        }
+        // No call was made: it says nothing about how long the tool takes, and how it ends.
+        Facts::CacheHit { step, attempt } => {
+            db.prepare_cached(
+                "INSERT OR IGNORE INTO cache_hit(tool, run_id, step, attempt, at_ms)
+                 SELECT tool, run_id, step, attempt, ?4 FROM tool_call WHERE run_id = ?1 AND step = ?2 AND attempt = ?3",
+            )?
+            .execute(params![run, step, attempt, at_ms as i64])?;
+            db.prepare_cached("DELETE FROM tool_call WHERE run_id = ? AND step = ? AND attempt = ?")?
+                .execute(params![run, step, attempt])?;
         }
         _ => {}
     }
@@ -168,7 +194,10 @@ fn summarise(calls: &[Call]) -> Option<Stats> {
 mod tests {
     use super::*;
     use serde_json::{Map, Value};
-    use toolplan_engine::ports::{Journal, ToolError, ToolResult};
+    use toolplan_engine::{
+        ports::{ErrorClass, Journal, ToolError, ToolResult},
+        run::{AttemptOutcome, RunEvent},
+    };
 
     /// An attempt as two events. `end` is a confidence (`0.5`), `ok`, or the class of an error.
     fn attempt(step: &str, attempt: u32, tool: &str, duration_ms: u64, end: &str) -> [RunEvent; 2] {

@@ -11,15 +11,18 @@ mod discovery;
 mod doctor;
 mod edits;
 pub mod eval;
+mod files;
 mod graph;
 mod home;
 mod index_cache;
 mod import;
 mod lints;
+mod keep;
 mod past;
 mod meaning;
 mod plans;
 pub mod policy;
+mod replays;
 mod runs;
 mod sample;
 pub mod sessions;
@@ -107,6 +110,8 @@ struct Inner {
     editing: Mutex<()>,
     linter: Mutex<Linter>,
     table: Mutex<table::Table>,
+    environment: Environment,
+    shelf: past::Shelf,
 }
 
 /// The catalog with its search index, replaced together.
@@ -148,6 +153,9 @@ impl Workbench {
         notices.extend(stored.problems);
         let (catalog, problems) = Catalog::new(stored.revision, stored.specs);
         notices.extend(problems);
+        let (redactor, problems) = keep::redactor(&environment, &settings);
+        store.redact_with(redactor);
+        notices.extend(problems);
         let address = server.as_ref().map(sample::Server::url).unwrap_or_default();
         if place.is_sample {
             // The sample's server listens on another port at every start.
@@ -186,8 +194,12 @@ impl Workbench {
             editing: Mutex::default(),
             linter: Mutex::default(),
             table: Mutex::default(),
+            environment,
+            shelf: past::Shelf::default(),
         };
-        Ok(Self { inner: Arc::new(inner) })
+        let workbench = Self { inner: Arc::new(inner) };
+        workbench.prune_soon();
+        Ok(workbench)
     }
 
     /// What the window shows before the first query.
@@ -218,10 +230,15 @@ impl Workbench {
         if let Some(problem) = settings.discovery.problems().into_iter().next() {
             return Err(problem);
         }
+        let (redactor, problems) = keep::redactor(&self.inner.environment, &settings);
+        if let Some(problem) = problems.into_iter().next() {
+            return Err(problem);
+        }
         self.inner.store.settings().save(&settings)?;
         if settings.discovery.enabled && discovery::register(&self.inner.store)? {
             self.reload()?;
         }
+        self.inner.store.redact_with(redactor);
         *self.inner.settings.write().expect("no writer panics") = settings;
         Ok(())
     }

@@ -1,61 +1,425 @@
-//! Looking into runs that were.
+//! Looking into runs: any instant, the filtered log (W-05), what differs, what comes from what.
+//!
+//! The journals that were looked into last stay in memory, with the state every so many events, so that going to an
+//! instant folds a few events and not all of them.
 
-use crate::{Workbench, views::*};
-use std::path::PathBuf;
+use crate::{
+    Workbench, describe,
+    views::{EventPage, EventRow, MOST_MARKS, Mark, RunAt, RunMarks, RunSummary, RunTree, ToolAt},
+};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet, VecDeque},
+    sync::{Arc, Mutex},
+};
 use toolplan_engine::{
     Problem,
-    compare::RunDiff,
-    run::{ReplayPolicy, RunId},
+    compare::{self, Record, RunDiff},
+    filter::{Facts, Filter},
+    planning::Planning,
+    run::{AttemptOutcome, JournalEntry, RunEvent, RunId, RunState, Skip, StepStatus},
+    tool::{Revision, ToolSpec},
+    verdict::{Gate, Outcome, Trail, Verdict},
 };
 
-fn soon() -> Problem {
-    Problem::new("unfinished", "this is not finished", "wait for the next version")
+/// The journals that were looked into last, the latest first.
+#[derive(Default)]
+pub(crate) struct Shelf(Mutex<VecDeque<Arc<Mutex<Opened>>>>);
+
+/// How many journals stay in memory, and how many events the larger of them may have together.
+const KEPT: usize = 4;
+const KEPT_EVENTS: usize = 400_000;
+
+/// How many states are kept of a journal.
+const STATES: usize = 24;
+
+/// A journal in memory.
+pub(crate) struct Opened {
+    run: RunId,
+    pub(crate) entries: Vec<JournalEntry>,
+    lines: Vec<Line>,
+    /// States after so many events, without the planning.
+    states: Vec<(usize, RunState)>,
+    /// Events between two of them.
+    stride: usize,
+    /// The state after all events.
+    last: RunState,
+    planning: Option<(usize, Box<Planning>)>,
+    tools: HashMap<Revision, Arc<Vec<ToolAt>>>,
+    today: Revision,
+}
+
+/// What the filter looks at, in small letters.
+struct Line {
+    kind: Box<str>,
+    step: Box<str>,
+    tool: Arc<str>,
+    status: &'static str,
+    attempt: Option<u32>,
+    duration_ms: Option<u64>,
+    text: Box<str>,
 }
 
 impl Workbench {
-    pub fn run_at(&self, _run: RunId, _seq: u32) -> Result<RunAt, Problem> {
-        Err(soon())
+    /// The run as it was after the event `seq`; 0 is before the first. The planning stands in [`Self::open_run`].
+    pub fn run_at(&self, run: RunId, seq: u32) -> Result<RunAt, Problem> {
+        let opened = self.opened(run)?;
+        let mut opened = opened.lock().expect("no reader panics");
+        let count = opened.entries.partition_point(|e| e.seq <= seq);
+        let state = opened.state_after(count);
+        let planning = opened.planning.as_ref().filter(|(at, _)| *at < count).map(|(_, planning)| planning);
+        let trails = planning.map(|p| trails(p, &state)).unwrap_or_default();
+        let tokens = planning.map(|p| p.tokens.clone());
+        let tools = self.tools_then(&mut opened, state.catalog_revision);
+        Ok(RunAt { state, trails, tokens, tools })
     }
-    pub fn run_events(&self, _run: RunId, _filter: &str, _offset: u32, _limit: u32) -> Result<EventPage, Problem> {
-        Err(soon())
+
+    /// Rows of the log that the filter lets through. Errors: those of [`Filter::parse`].
+    pub fn run_events(&self, run: RunId, filter: &str, offset: u32, limit: u32) -> Result<EventPage, Problem> {
+        let filter = Filter::parse(filter)?;
+        let opened = self.opened(run)?;
+        let opened = opened.lock().expect("no reader panics");
+        let mut total = 0;
+        let mut rows = vec![];
+        for (i, entry) in opened.entries.iter().enumerate() {
+            if filter.is_empty() || filter.matches(&opened.facts(i)) {
+                if total >= offset && rows.len() < limit as usize {
+                    rows.push(EventRow::of(entry));
+                }
+                total += 1;
+            }
+        }
+        Ok(EventPage { rows, total, events: opened.entries.len() as u32 })
     }
-    pub fn find_event(&self, _r: RunId, _f: &str, _s: u32, _b: bool) -> Result<Option<u32>, Problem> {
-        Err(soon())
+
+    /// The event nearest to `seq`, after it or before it, that the filter lets through.
+    pub fn find_event(&self, run: RunId, filter: &str, seq: u32, backwards: bool) -> Result<Option<u32>, Problem> {
+        let filter = Filter::parse(filter)?;
+        let opened = self.opened(run)?;
+        let opened = opened.lock().expect("no reader panics");
+        let here = opened.entries.partition_point(|e| e.seq < seq);
+        let fits = |i: &usize| opened.entries[*i].seq != seq && filter.matches(&opened.facts(*i));
+        let found = match backwards {
+            true => (0..here).rev().find(fits),
+            false => (here..opened.entries.len()).find(fits),
+        };
+        Ok(found.map(|i| opened.entries[i].seq))
     }
-    pub fn run_marks(&self, _run: RunId) -> Result<RunMarks, Problem> {
-        Err(soon())
+
+    /// When the events happened, for playing the run.
+    pub fn run_marks(&self, run: RunId) -> Result<RunMarks, Problem> {
+        let opened = self.opened(run)?;
+        let opened = opened.lock().expect("no reader panics");
+        let first = opened.entries.first().map_or(0, |e| e.at_ms);
+        let every = opened.entries.len().div_ceil(MOST_MARKS).max(1);
+        let last = opened.entries.len().saturating_sub(1);
+        let mut marks: Vec<Mark> = vec![];
+        let mut failures = 0;
+        for (i, entry) in opened.entries.iter().enumerate() {
+            let failure = opened.lines[i].status == "failed";
+            failures += u32::from(failure);
+            let kept = i % every == 0 || i == last || failure && failures as usize <= MOST_MARKS;
+            if kept {
+                marks.push(Mark { seq: entry.seq, after_ms: entry.at_ms.saturating_sub(first), failure });
+            }
+        }
+        Ok(RunMarks { marks, last_seq: opened.entries.last().map_or(0, |e| e.seq) })
     }
-    pub fn diff_runs(&self, _a: RunId, _b: RunId) -> Result<RunDiff, Problem> {
-        Err(soon())
+
+    /// What differs between two runs.
+    pub fn diff_runs(&self, a: RunId, b: RunId) -> Result<RunDiff, Problem> {
+        Ok(compare::runs(&self.record(a)?, &self.record(b)?))
     }
-    pub async fn replay_run(&self, _r: RunId, _p: ReplayPolicy, _s: Option<f64>) -> Result<RunId, Problem> {
-        Err(soon())
+
+    /// What differs between two runs, each a number or an exported file.
+    pub fn diff(&self, a: &str, b: &str) -> Result<RunDiff, Problem> {
+        let record = |name: &str| match name.parse() {
+            Ok(run) => self.record(run),
+            Err(_) => Ok(Record::of(&crate::files::events_of(name.as_ref())?)),
+        };
+        Ok(compare::runs(&record(a)?, &record(b)?))
     }
-    pub fn replan_run(&self, _run: RunId) -> Result<Replanned, Problem> {
-        Err(soon())
+
+    pub(crate) fn record(&self, run: RunId) -> Result<Record, Problem> {
+        let journal = self.inner.store.journal();
+        journal.run(run)?;
+        Ok(Record::of(&journal.events(run)?.0))
     }
-    pub async fn fork_run(&self, _r: RunId, _f: Fork, _p: ReplayPolicy, _s: Option<f64>) -> Result<RunId, Problem> {
-        Err(soon())
+
+    /// The runs that come from one another.
+    pub fn run_tree(&self, run: RunId) -> Result<RunTree, Problem> {
+        let journal = self.inner.store.journal();
+        let mut root = journal.run(run)?;
+        let mut above = HashSet::from([root.uid.clone()]);
+        while let Some(origin) = &root.origin
+            && above.insert(origin.uid.clone())
+            && let Some(row) = journal.run_named(&origin.uid)?
+        {
+            root = row;
+        }
+        let id = root.id;
+        let mut seen = HashSet::from([id]);
+        let mut next = vec![root];
+        let mut runs: Vec<RunSummary> = vec![];
+        while let Some(row) = next.pop() {
+            let derived = journal.derived_from(&row.uid)?;
+            runs.push(self.summary(row)?);
+            // The oldest is looked at first.
+            next.extend(derived.into_iter().rev().filter(|row| seen.insert(row.id)));
+        }
+        Ok(RunTree { root: id, runs })
     }
-    pub fn run_tree(&self, _run: RunId) -> Result<RunTree, Problem> {
-        Err(soon())
+
+    /// The journal in memory, up to its newest event.
+    pub(crate) fn opened(&self, run: RunId) -> Result<Arc<Mutex<Opened>>, Problem> {
+        let journal = self.inner.store.journal();
+        let known = {
+            let mut shelf = self.inner.shelf.0.lock().expect("no holder panics");
+            let at = shelf.iter().position(|o| o.lock().is_ok_and(|o| o.run == run));
+            at.and_then(|at| shelf.remove(at)).inspect(|known| shelf.push_front(known.clone()))
+        };
+        if let Some(known) = known {
+            let mut opened = known.lock().expect("no reader panics");
+            match journal.events_from(run, opened.last.seq) {
+                Ok((new, _)) => opened.extend(new),
+                Err(problem) => {
+                    drop(opened);
+                    self.forget(run);
+                    return Err(problem);
+                }
+            }
+            drop(opened);
+            return Ok(known);
+        }
+        let (entries, _) = journal.events(run)?;
+        let mut opened = Opened::new(run, self.tools().catalog.revision(), entries.len());
+        opened.extend(entries);
+        let opened = Arc::new(Mutex::new(opened));
+        let mut shelf = self.inner.shelf.0.lock().expect("no holder panics");
+        shelf.push_front(opened.clone());
+        let size = |o: &Arc<Mutex<Opened>>| o.lock().map_or(0, |o| o.entries.len());
+        while shelf.len() > KEPT || shelf.len() > 1 && shelf.iter().map(size).sum::<usize>() > KEPT_EVENTS {
+            shelf.pop_back();
+        }
+        Ok(opened)
     }
-    pub async fn export_run(&self, _r: RunId, _p: Option<PathBuf>, _x: Vec<String>) -> Result<Exported, Problem> {
-        Err(soon())
+
+    /// The run is gone.
+    pub(crate) fn forget(&self, run: RunId) {
+        let mut shelf = self.inner.shelf.0.lock().expect("no holder panics");
+        shelf.retain(|o| o.lock().is_ok_and(|o| o.run != run));
     }
-    pub async fn import_runs(&self, _paths: Vec<PathBuf>) -> Vec<Imported> {
-        vec![]
+
+    /// The catalog at the run's revision; of an imported run the tools that came with it.
+    fn tools_then(&self, opened: &mut Opened, revision: Revision) -> Vec<ToolAt> {
+        let today = self.tools().catalog;
+        if today.revision() != opened.today {
+            opened.today = today.revision();
+            opened.tools.clear();
+        }
+        let run = opened.run;
+        let basis = |entries: &[JournalEntry]| {
+            entries.iter().find_map(|e| match &e.event {
+                RunEvent::Basis { tools, .. } => Some(tools.clone()),
+                _ => None,
+            })
+        };
+        let entries = &opened.entries;
+        let tools = opened.tools.entry(revision).or_insert_with(|| {
+            let journal = self.inner.store.journal();
+            let imported = journal.run(run).is_ok_and(|row| row.source.is_some());
+            let stored = if imported { None } else { self.inner.store.registry().at(revision).ok().map(|c| c.specs) };
+            let then: Vec<ToolSpec> = stored.or_else(|| basis(entries)).unwrap_or_default();
+            let at = |spec: &ToolSpec| ToolAt {
+                name: spec.name.clone(),
+                classification: spec.classification,
+                unchanged: today.spec(&spec.name) == Some(spec),
+                removed: today.spec(&spec.name).is_none(),
+            };
+            Arc::new(then.iter().map(at).collect())
+        });
+        tools.to_vec()
     }
-    pub fn storage(&self) -> Result<Storage, Problem> {
-        Err(soon())
+}
+
+impl Opened {
+    fn new(run: RunId, today: Revision, events: usize) -> Self {
+        Self {
+            run,
+            entries: vec![],
+            lines: vec![],
+            states: vec![(0, RunState::default())],
+            stride: (events / STATES).max(500),
+            last: RunState::default(),
+            planning: None,
+            tools: HashMap::new(),
+            today,
+        }
     }
-    pub async fn prune_runs(&self) -> Result<Pruned, Problem> {
-        Err(soon())
+
+    fn extend(&mut self, new: Vec<JournalEntry>) {
+        let mut tools: HashMap<Box<str>, Arc<str>> = HashMap::new();
+        let nothing: Arc<str> = "".into();
+        for entry in new {
+            if let RunEvent::Planned { planning } = &entry.event {
+                self.planning = Some((self.entries.len(), planning.clone()));
+            }
+            apply(&mut self.last, &entry);
+            let step = entry.event.step().unwrap_or_default();
+            let named = match &entry.event {
+                RunEvent::AttemptStarted { tool, .. } | RunEvent::FallbackStarted { tool, .. } => Some(tool.clone()),
+                _ => None,
+            };
+            if let Some(named) = named {
+                tools.insert(step.into(), named.to_lowercase().into());
+            }
+            let tool = match tools.get(step) {
+                Some(tool) => tool.clone(),
+                None if step.is_empty() => nothing.clone(),
+                None => {
+                    let tool: Arc<str> = tool_of(&self.last, step).to_lowercase().into();
+                    tools.insert(step.into(), tool.clone());
+                    tool
+                }
+            };
+            self.lines.push(line(&entry, tool));
+            self.entries.push(entry);
+            let next = self.states.last().map_or(0, |(at, _)| at + self.stride);
+            if self.entries.len() == next {
+                self.states.push((next, self.last.clone()));
+                if self.states.len() > 2 * STATES {
+                    // A run that goes on and on: every other state is enough.
+                    self.stride *= 2;
+                    let stride = self.stride;
+                    self.states.retain(|(at, _)| at % stride == 0);
+                }
+            }
+        }
     }
-    pub fn pin_run(&self, _run: RunId, _pinned: bool) -> Result<(), Problem> {
-        Err(soon())
+
+    /// The state after the first `count` events, without the planning.
+    fn state_after(&self, count: usize) -> RunState {
+        if count >= self.entries.len() {
+            return self.last.clone();
+        }
+        let near = self.states.partition_point(|(at, _)| *at <= count) - 1;
+        let (from, state) = &self.states[near];
+        let mut state = state.clone();
+        self.entries[*from..count].iter().for_each(|entry| apply(&mut state, entry));
+        state
     }
-    pub async fn delete_run(&self, _run: RunId) -> Result<(), Problem> {
-        Err(soon())
+
+    fn facts(&self, i: usize) -> Facts<'_> {
+        let (entry, line) = (&self.entries[i], &self.lines[i]);
+        Facts {
+            seq: entry.seq,
+            after_ms: entry.at_ms.saturating_sub(self.entries[0].at_ms),
+            kind: &line.kind,
+            step: &line.step,
+            tool: &line.tool,
+            status: line.status,
+            attempt: line.attempt,
+            duration_ms: line.duration_ms,
+            text: &line.text,
+        }
     }
+}
+
+/// Folds, and leaves the planning out: it is large and does not change.
+fn apply(state: &mut RunState, entry: &JournalEntry) {
+    state.apply(entry);
+    state.planning = None;
+}
+
+fn tool_of<'s>(state: &'s RunState, step: &str) -> &'s str {
+    state.plan.steps.iter().find(|s| s.id == step).map_or("", |s| &s.tool)
+}
+
+fn line(entry: &JournalEntry, tool: Arc<str>) -> Line {
+    let event = &entry.event;
+    let (mut attempt, mut duration_ms) = (None, None);
+    let status = match event {
+        RunEvent::StepReady { .. } => "ready",
+        RunEvent::AttemptStarted { attempt: n, .. } => {
+            attempt = Some(*n);
+            "running"
+        }
+        RunEvent::AttemptFinished { attempt: n, duration_ms: ms, outcome, .. } => {
+            (attempt, duration_ms) = (Some(*n), Some(*ms));
+            match outcome {
+                AttemptOutcome::Succeeded { .. } => "succeeded",
+                AttemptOutcome::Failed { .. } => "failed",
+            }
+        }
+        RunEvent::RetryScheduled { attempt: n, .. } => {
+            attempt = Some(*n);
+            "waiting"
+        }
+        RunEvent::StepSucceeded { .. } => "succeeded",
+        RunEvent::StepFailed { .. } => "failed",
+        RunEvent::StepSkipped { .. } => "skipped",
+        RunEvent::StepCancelled { .. } => "cancelled",
+        RunEvent::Finished { outcome, duration_ms: ms } => {
+            duration_ms = Some(*ms);
+            outcome_status(*outcome)
+        }
+        _ => "",
+    };
+    let row = describe::event_row(entry);
+    Line {
+        kind: row.kind.to_lowercase().into(),
+        step: row.step.to_lowercase().into(),
+        tool,
+        status,
+        attempt,
+        duration_ms,
+        text: row.text.to_lowercase().into(),
+    }
+}
+
+fn outcome_status(outcome: toolplan_engine::run::RunOutcome) -> &'static str {
+    use toolplan_engine::run::RunOutcome::*;
+    match outcome {
+        Succeeded => "succeeded",
+        Partial => "partial",
+        Failed => "failed",
+        Cancelled => "cancelled",
+        Interrupted => "interrupted",
+    }
+}
+
+/// The planning's trails, and for tools of the plan how their calls went so far.
+fn trails(planning: &Planning, state: &RunState) -> Vec<Trail> {
+    let mut executed: HashMap<&str, Verdict> = HashMap::new();
+    for (id, step) in &state.steps {
+        let verdict = |outcome, rule: &'static str, reason: String| Verdict::new(Gate::Executed, outcome, rule, reason);
+        let said = match step.status {
+            StepStatus::Succeeded => verdict(Outcome::Kept, "executed.succeeded", format!("{id} succeeded")),
+            StepStatus::Running => verdict(Outcome::Kept, "executed.running", format!("{id} is at work")),
+            StepStatus::Failed => {
+                let why = step.error.as_ref().map(|e| e.message.as_str()).unwrap_or_default();
+                verdict(Outcome::Dropped, "executed.failed", format!("{id} failed: {why}"))
+            }
+            StepStatus::Skipped => {
+                let why: Cow<str> = step.skip.as_ref().map_or("".into(), |s: &Skip| describe::skip(s).into());
+                verdict(Outcome::Dropped, "executed.skipped", format!("{id}: {why}"))
+            }
+            StepStatus::Cancelled => verdict(Outcome::Dropped, "executed.cancelled", format!("{id} was cancelled")),
+            StepStatus::Pending | StepStatus::Ready | StepStatus::Waiting => continue,
+        };
+        let tool = match step.attempts.last() {
+            Some(attempt) => attempt.tool.as_str(),
+            None => tool_of(state, id),
+        };
+        // Of several calls of one tool the first that went wrong is told.
+        let told = executed.entry(tool).or_insert_with(|| said.clone());
+        if told.outcome == Outcome::Kept {
+            *told = said;
+        }
+    }
+    let mut trails = planning.trails.clone();
+    for trail in &mut trails {
+        trail.verdicts.extend(executed.remove(trail.tool.as_str()));
+    }
+    trails
 }

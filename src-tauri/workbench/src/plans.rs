@@ -336,7 +336,21 @@ impl Workbench {
         })
     }
 
-    fn history(&self) -> Result<HashMap<String, ToolHistory>, Problem> {
+    /// Plans the query of a recorded planning again, from the same reply, with the tools and settings of now.
+    pub(crate) fn plan_from_record(&self, before: &Planning) -> Result<PlanView, Problem> {
+        let said = match crate::replays::recorded_reply(before)? {
+            crate::replays::Said::Nothing => Said::Nothing,
+            crate::replays::Said::Unavailable(reason) => Said::Unavailable(reason),
+            crate::replays::Said::Reply(reply) => {
+                let (label, model_ms) = (before.planner.label.clone(), before.planner.model_ms);
+                Said::Heard(Heard { label, replies: vec![(*reply, model_ms)] })
+            }
+        };
+        let request = before.request.clone();
+        self.decide(self.tools(), self.settings(), request.clone(), Asked::without_turns(said, request), None)
+    }
+
+    pub(crate) fn history(&self) -> Result<HashMap<String, ToolHistory>, Problem> {
         let stats = self.inner.store.stats().all()?;
         Ok(stats.into_iter().map(|(tool, s)| (tool, ToolHistory { p50_ms: s.p50_ms as f64 })).collect())
     }

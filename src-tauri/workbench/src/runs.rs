@@ -4,9 +4,9 @@ use crate::{
     Workbench,
     discovery::RunDiscovery,
     graph,
-    views::{EventRow, MOST_EVENTS, RunDetail, RunSummary},
+    views::{EventRow, MOST_EVENTS, OriginKind, OriginLink, RunDetail, RunSummary},
 };
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 use tokio::sync::{mpsc, watch};
 use toolplan_engine::{
     Problem,
@@ -34,7 +34,7 @@ pub struct RunUpdate {
 pub(crate) struct Live {
     pub(crate) control: Control,
     /// How it ended, once it has.
-    ended: watch::Receiver<Option<Result<(), Problem>>>,
+    pub(crate) ended: watch::Receiver<Option<Result<(), Problem>>>,
 }
 
 /// How many runs the list shows.
@@ -65,9 +65,10 @@ impl Workbench {
             .create_run(&request.query, &planned.planning.planner.label, planned.catalog.revision())
             .await?;
         let opening = RunEvent::Planned { planning: Box::new(planned.planning.clone()) };
+        let basis = self.basis(&planned.planning.plan, &planned.catalog);
         let discovered = planned.planning.discovery.iter();
         let discovered = discovered.map(|event| RunEvent::Discovery { step: None, event: event.clone() });
-        let entries = store.append(run, std::iter::once(opening).chain(discovered).collect()).await?;
+        let entries = store.append(run, [opening, basis].into_iter().chain(discovered).collect()).await?;
         let state = RunState::of(&entries);
         let activated = state.activated.clone();
         self.tell_followers(run, &entries);
@@ -171,6 +172,7 @@ impl Workbench {
             workbench.inner.runs.lock().expect("no holder panics").remove(&run);
             // Nobody may be waiting any more.
             let _ = ended.send(Some(result.map(|_| ())));
+            workbench.prune_soon();
         });
         Ok(())
     }
@@ -203,7 +205,7 @@ impl Workbench {
 
     /// All runs, newest first.
     pub fn runs(&self) -> Result<Vec<RunSummary>, Problem> {
-        Ok(self.inner.store.journal().runs(LISTED_RUNS, None)?.into_iter().map(summary).collect())
+        self.inner.store.journal().runs(LISTED_RUNS, None)?.into_iter().map(|row| self.summary(row)).collect()
     }
 
     /// The run as its journal describes it now.
@@ -220,7 +222,7 @@ impl Workbench {
         let report = state.planning.as_ref().map(|p| &p.guard).filter(|g| !g.calls.is_empty());
         let graph = graph::of(&state.plan, &state.plan.shape(), &catalog, report);
         Ok(RunDetail {
-            summary: summary(row),
+            summary: self.summary(row)?,
             graph,
             events: entries.iter().take(MOST_EVENTS).map(EventRow::of).collect(),
             event_count: entries.len() as u32,
@@ -228,8 +230,34 @@ impl Workbench {
         })
     }
 
+    /// What the run rests on: the settings of now, and the tools that its plan may call.
+    pub(crate) fn basis(&self, plan: &PlanSpec, catalog: &Catalog) -> RunEvent {
+        let mut names: Vec<&str> = vec![];
+        for step in &plan.steps {
+            names.push(&step.tool);
+            names.extend(step.fallback.as_ref().map(|f| f.tool.as_str()));
+        }
+        let mut seen = HashSet::new();
+        let tools = names.into_iter().filter(|name| seen.insert(*name)).filter_map(|name| catalog.spec(name).cloned());
+        RunEvent::Basis { tools: tools.collect(), settings: self.settings().into() }
+    }
+
+    /// The row as the list shows it.
+    pub(crate) fn summary(&self, row: RunRow) -> Result<RunSummary, Problem> {
+        let origin = match &row.origin {
+            None => None,
+            Some(origin) => Some(OriginLink {
+                kind: if origin.change.is_empty() { OriginKind::Replay } else { OriginKind::Fork },
+                run: self.inner.store.journal().run_named(&origin.uid)?.map(|row| row.id),
+                at: origin.at,
+                change: origin.change.clone(),
+            }),
+        };
+        Ok(RunSummary { origin, ..summary(row) })
+    }
+
     /// The runtime gate: today's catalog and settings decide, whatever held when the plan was made (V-07).
-    fn gatekeeper(&self, request: Request) -> Gatekeeper {
+    pub(crate) fn gatekeeper(&self, request: Request) -> Gatekeeper {
         let workbench = self.clone();
         Arc::new(move |call: &ToolCall| {
             let (tools, settings) = (workbench.tools(), workbench.settings());
@@ -243,7 +271,7 @@ impl Workbench {
         })
     }
 
-    fn tell_followers(&self, run: RunId, entries: &[JournalEntry]) {
+    pub(crate) fn tell_followers(&self, run: RunId, entries: &[JournalEntry]) {
         let mut followers = self.inner.followers.lock().expect("no holder panics");
         if !followers.is_empty() {
             let entries: Arc<[JournalEntry]> = entries.into();
@@ -277,9 +305,9 @@ fn summary(row: RunRow) -> RunSummary {
         succeeded: row.succeeded,
         catalog_revision: row.catalog_revision,
         planner: row.planner,
-        pinned: false,
-        imported: false,
+        pinned: row.pinned,
+        imported: row.source.is_some(),
         origin: None,
-        faithful: None,
+        faithful: row.faithful,
     }
 }

@@ -19,8 +19,8 @@ export const commands = {
 	saveTool: (spec: ToolSpec) => typedError<number, Problem>(__TAURI_INVOKE("save_tool", { spec })),
 	/**  Stores the tool as it was at `revision`, as a new revision. */
 	revertTool: (name: string, revision: number) => typedError<number, Problem>(__TAURI_INVOKE("revert_tool", { name, revision })),
-	/**  Runs the planning `plan`. Progress arrives as `RunAdvanced` events. */
-	startRun: (plan: number) => typedError<number, Problem>(__TAURI_INVOKE("start_run", { plan })),
+	/**  Runs the planning `plan`; null options choose nothing. Progress arrives as `RunAdvanced` events. */
+	startRun: (plan: number, options: RunOptions | null) => typedError<number, Problem>(__TAURI_INVOKE("start_run", { plan, options })),
 	cancelRun: (run: number) => typedError<null, Problem>(__TAURI_INVOKE("cancel_run", { run })),
 	/**  All runs, newest first. */
 	runs: () => typedError<RunSummary[], Problem>(__TAURI_INVOKE("runs")),
@@ -89,9 +89,24 @@ export const commands = {
 	replanRun: (run: number) => typedError<Replanned, Problem>(__TAURI_INVOKE("replan_run", { run })),
 	forkRun: (run: number, fork: Fork, policy: ReplayPolicy, speed: number | null) => typedError<number, Problem>(__TAURI_INVOKE("fork_run", { run, fork, policy, speed })),
 	runTree: (run: number) => typedError<RunTree, Problem>(__TAURI_INVOKE("run_tree", { run })),
+	pauseRun: (run: number) => typedError<null, Problem>(__TAURI_INVOKE("pause_run", { run })),
+	/**  Goes on with a paused run: to the next breakpoint, for one step, to the end of a stage, or to a step. */
+	stepRun: (run: number, go: Go) => typedError<null, Problem>(__TAURI_INVOKE("step_run", { run, go })),
+	/**  Goes on to the end of the first stage that is not done. */
+	nextStage: (run: number) => typedError<null, Problem>(__TAURI_INVOKE("next_stage", { run })),
+	/**  Goes on until the step is about to start. */
+	runTo: (run: number, step: string) => typedError<null, Problem>(__TAURI_INVOKE("run_to", { run, step })),
+	/**  Gives a step other arguments for its next call; the guard checks them. */
+	editArguments: (run: number, step: string, newArguments: { [key in string]: Value }) => typedError<null, Problem>(__TAURI_INVOKE("edit_arguments", { run, step, newArguments })),
+	/**  Gives a step a result, in place of its call's or of a call. */
+	editResult: (run: number, step: string, data: Value) => typedError<null, Problem>(__TAURI_INVOKE("edit_result", { run, step, data })),
+	skipStep: (run: number, step: string) => typedError<null, Problem>(__TAURI_INVOKE("skip_step", { run, step })),
+	retryStep: (run: number, step: string) => typedError<null, Problem>(__TAURI_INVOKE("retry_step", { run, step })),
+	cancelStep: (run: number, step: string) => typedError<null, Problem>(__TAURI_INVOKE("cancel_step", { run, step })),
+	setBreakpoints: (run: number, breakpoints: Breakpoint[]) => typedError<null, Problem>(__TAURI_INVOKE("set_breakpoints", { run, breakpoints })),
 	/**
-	 *  Writes the run to a file; null takes a name in the workspace's folder of exports. `redact` are more patterns of
-	 *  text to leave out.
+	 *  Goes on with an interrupted run. `confirmed` names the steps that may be called again although nobody knows whether
+	 *  their call took effect.
 	 */
 	exportRun: (run: number, path: string | null, redact: string[]) => typedError<Exported, Problem>(__TAURI_INVOKE("export_run", { run, path, redact })),
 	importRuns: (paths: string[]) => typedError<Imported[], Problem>(__TAURI_INVOKE("import_runs", { paths })),
@@ -111,6 +126,11 @@ export const commands = {
 	indexEmbeddings: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("index_embeddings")),
 	/**  Stops reading; what is read stays. */
 	cancelIndexEmbeddings: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("cancel_index_embeddings")),
+	resumeRun: (run: number, confirmed: string[], paused: boolean) => typedError<null, Problem>(__TAURI_INVOKE("resume_run", { run, confirmed, paused })),
+	runControlState: (run: number) => typedError<RunControlState, Problem>(__TAURI_INVOKE("run_control_state", { run })),
+	runTimeline: (run: number) => typedError<Timeline, Problem>(__TAURI_INVOKE("run_timeline", { run })),
+	/**  Reads a breakpoint as it is typed: `step:step-2`, `error:timeout`, `cost>0.5`, `result /items/0/id == 3`. */
+	parseBreakpoint: (text: string) => typedError<BreakOn, Problem>(__TAURI_INVOKE("parse_breakpoint", { text })),
 };
 
 /** Events */
@@ -141,6 +161,17 @@ export type AnswerSource =
 { kind: "static"; value: Value } | 
 /**  The tool itself, after the runtime gate has admitted the call with today's catalog and settings. */
 { kind: "live" };
+/**  Timeouts from a tool's history, where neither step nor tool states one (O-11). */
+export type AdaptiveTimeout = {
+	enabled?: boolean,
+	/**  Times the 95th percentile of the tool's durations. */
+	factor?: number | null,
+	/**  Bounds, milliseconds. */
+	min_ms?: number,
+	max_ms?: number,
+	/**  Calls before which the history says nothing. */
+	min_calls?: number,
+};
 
 /**  Everything the window needs before the first query. */
 export type AppInfo = {
@@ -171,6 +202,13 @@ export type Attempt = {
 	started_ms: number,
 	duration_ms: number | null,
 	outcome: AttemptOutcome | null,
+	/**  Answered from the result cache; so many milliseconds old. */
+	cached_ms?: number | null,
+	fault?: Fault | null,
+	/**  Its timeout and where it comes from, when the plan does not say so. */
+	timeout?: ChosenTimeout | null,
+	/**  Our process died while the call was under way (O-10). */
+	unknown?: boolean,
 };
 
 /**  How an attempt ended. */
@@ -222,6 +260,43 @@ export type Came =
 export type BlockKind = 
 /**  How to find what is not shown. */
 "discovery" | "directory" | "hints";
+
+/**  What a breakpoint is about. */
+export type BreakOn = { kind: "step"; step: string; when?: When } | { kind: "tool"; tool: string; when?: When } | 
+/**  An attempt failed; of this class where one is named. */
+{ kind: "error"; class?: ErrorClass | null } | 
+/**
+ *  The guard dropped a call when the plan was made (before the first step), or refused one at run time. `rule` is
+ *  part of the rule's id or of the tool's name; empty means any.
+ */
+{ kind: "guard"; rule?: string } | 
+/**  The calls made so far cost more than so many US dollars. */
+{ kind: "cost"; above: number | null } | 
+/**  An attempt took longer. */
+{ kind: "duration"; above_ms: number } | { kind: "condition"; 
+/**  Empty means every step. */
+step?: string; 
+/**  Before: of the arguments. After: of the result. */
+when?: When; 
+/**  JSON Pointer into the arguments or the result's data. */
+path: string; operator: Operator; value?: Value };
+
+/**  A place to stop. */
+export type Breakpoint = {
+	/**  Names it among the run's breakpoints. */
+	id: number,
+	on: BreakOn,
+	enabled?: boolean,
+};
+
+/**  The cache of results (O-08). */
+export type CacheSettings = {
+	enabled?: boolean,
+	/**  Seconds that a result stays. */
+	ttl_s?: number,
+	/**  Results that are kept at most. */
+	max_entries?: number,
+};
 
 /**  A tool that ranks for the query. */
 export type Candidate = {
@@ -415,6 +490,12 @@ export type ChangeSubject =
 /**  Tokens of the visible set in a state. */
 "tokens";
 
+/**  A timeout that the tool's history suggests (O-11). */
+export type ChosenTimeout = {
+	timeout_ms: number,
+	reason: string,
+};
+
 /**  Whether a tool may be shown before an intent is selected (source 004). */
 export type Classification = "SAFE" | "DESTRUCTIVE" | 
 /**  Nobody has said: treated as destructive (V-06). */
@@ -548,39 +629,12 @@ export type DiscoverySettings = {
 	examples?: ExampleSettings,
 };
 
-/**  Where two runs part. */
-export type Divergence = {
-	kind: DivergenceKind,
-	/**  Number of the tool call in the order of the run, from 1; 0 when it is not about a call. */
-	call: number,
-	/**  Step, tool and event on each side; null where a side has none. */
-	step_a: string | null,
-	step_b: string | null,
-	tool_a: string | null,
-	tool_b: string | null,
-	seq_a: number | null,
-	seq_b: number | null,
-	/**  For a person. */
-	sentence: string,
-};
-
-export type DivergenceKind = 
-/**  Another tool was called. */
-"tool" | 
-/**  The same tool with other arguments. */
-"arguments" | 
-/**  A call that only side a has. */
-"missing" | 
-/**  A call that only side b has. */
-"extra" | 
-/**  The same call was answered otherwise. */
-"answer" | 
-/**  The same calls left in another order. */
-"order" | 
-/**  The calls agree; the run ended otherwise. */
-"end" | 
-/**  A replay decided otherwise than its origin. */
-"decision";
+/**  What an event of a run survives once it was shown (O-10). */
+export type Durability = 
+/**  The end of this process, `kill -9` included; a power cut may take the last moments. */
+"process" | 
+/**  A power cut too: every event is synced to the disk first. */
+"power";
 
 export type EdgeKind = 
 /**  A result flows along it. */
@@ -610,15 +664,6 @@ export type ErrorClass =
 "transient" | "timeout" | 
 /**  The tool has no binding here. */
 "unbound" | "internal";
-
-/**  Some rows of a run's log. */
-export type EventPage = {
-	rows: EventRow[],
-	/**  How many the filter lets through. */
-	total: number,
-	/**  All events of the run. */
-	events: number,
-};
 
 /**  One event as a line of the log. */
 export type EventRow = {
@@ -703,9 +748,41 @@ export type Fallback = {
 	condition?: FallbackCondition,
 	/**  Confidence in 0..1 below which `on_low_confidence` applies; unset means 0.7. */
 	threshold?: number | null,
+	/**  Its own arguments; unset means the step's. A value `{"$argument": "name"}` takes that argument of the step. */
+	arguments?: { [key in string]: Value } | null,
+	/**  Milliseconds of one of its attempts; unset means its tool's, then the workspace's. */
+	timeout_ms?: number | null,
+	/**  Unset means the step's. */
+	retry?: RetryPolicy | null,
 };
 
 export type FallbackCondition = "on_error" | "on_low_confidence";
+
+/**  What happens to a call. */
+export type Fault = 
+/**  It fails at once; the tool is not called. */
+{ kind: "error"; class: ErrorClass } | 
+/**  The tool is called so many milliseconds later. */
+{ kind: "delay"; ms: number } | 
+/**  It never answers; the tool is not called. */
+{ kind: "hang" } | 
+/**  The tool's answer arrives cut off, as text. */
+{ kind: "malformed" } | 
+/**  It is refused as too frequent, with the pause that is asked for; the tool is not called. */
+{ kind: "rate_limit"; retry_after_ms: number };
+
+/**  Which attempts are struck, and how. A rule that states neither tool nor step is about every attempt. */
+export type FaultRule = {
+	/**  Empty means any; `*` at the end matches any rest. */
+	tool?: string,
+	/**  Empty means any. */
+	step?: string,
+	/**  Only so many first attempts of a step; unset means all. */
+	attempts?: number | null,
+	/**  0..1 */
+	probability?: number | null,
+	fault?: Fault,
+};
 
 export type FieldChange = {
 	field: string,
@@ -780,6 +857,17 @@ export type FunnelRow = {
 
 /**  The gates in the order in which a tool passes them. */
 export type Gate = "registered" | "policy" | "visibility" | "mode" | "state" | "loading" | "retrieved" | "proposed" | "whitelist" | "applicability" | "arguments" | "schema" | "planned" | "executed";
+
+/**  How far a run that was paused goes on (O-07). */
+export type Go = 
+/**  To the next breakpoint or the end. */
+{ kind: "continue" } | 
+/**  One step, to its end. */
+{ kind: "step" } | 
+/**  Until every step of the stage, counted from 0, and of those before it is done. */
+{ kind: "stage"; stage: number } | 
+/**  Until the step is about to start. */
+{ kind: "to"; step: string };
 
 export type GraphEdge = {
 	from: string,
@@ -912,6 +1000,10 @@ export type Imported = {
 	/**  The very run was here already; `run` is that one. */
 	already: boolean,
 	problem: Problem | null,
+/**  A breakpoint that was hit at an attempt; it is not hit there again. */
+export type Hit = {
+	breakpoint: number,
+	attempt: number,
 };
 
 /**  Something that a session can commit to before destructive tools are shown (source 004). */
@@ -1104,14 +1196,6 @@ export type MatrixState = {
 	tokens: number,
 };
 
-export type Mark = {
-	seq: number,
-	/**  Milliseconds since the first event. */
-	after_ms: number,
-	/**  Something failed here. */
-	failure: boolean,
-};
-
 /**  A place in the model's text that names a tool (G-04). */
 export type Mention = {
 	tool: string,
@@ -1119,6 +1203,13 @@ export type Mention = {
 	negated: boolean,
 	/**  It stands inside thinking text. */
 	thinking: boolean,
+};
+
+/**  One message of the conversation before the query (O-02). */
+export type Message = {
+	/**  `user`, `assistant` … */
+	role: string,
+	text: string,
 };
 
 /**  A set of tool groups that may be used together (V-03). */
@@ -1206,6 +1297,9 @@ export type OriginLink = {
 	/**  What is different, in a sentence; empty for a replay. */
 	change: string,
 };
+export type Operator = "exists" | "missing" | "equals" | "differs" | "above" | "below" | 
+/**  Of a text: a part, in any letter case. Of a list: an element. Of an object: a key. */
+"contains";
 
 /**  What a gate said. */
 export type Outcome = "kept" | 
@@ -1251,6 +1345,20 @@ export type PlanDiff = {
 	/**  States in which the definitions cost differently. */
 	tokens: TokenDiff[],
 };
+/**  Why a run is paused (O-07). */
+export type PauseReason = 
+/**  The run was started to go step by step. */
+{ kind: "start" } | { kind: "by_hand" } | { kind: "breakpoint"; breakpoint: number; 
+/**  Empty: the run as a whole. */
+step: string } | 
+/**  The one step is done. */
+{ kind: "stepped"; step: string } | 
+/**  The stage, counted from 0, is done. */
+{ kind: "staged"; stage: number } | 
+/**  The step that the run was to go to is next. */
+{ kind: "reached"; step: string } | 
+/**  Nobody knows whether the calls of these steps took effect: our process died meanwhile (O-10). */
+{ kind: "unknown_outcome"; steps: string[] };
 
 /**  A plan as data: stored, shown, edited (P-01). */
 export type PlanSpec = {
@@ -1268,14 +1376,6 @@ export type PlanView = {
 	changes: Change[],
 	/**  Milliseconds of the decision, without the model's. */
 	decided_in_ms: number | null,
-};
-
-/**  One step of two plans; null where a side has none. */
-export type PlannedDiff = {
-	id: Pair<string | null>,
-	tool: Pair<string | null>,
-	/**  Paths into the step, such as `/arguments/issue_key`; empty where a side has none. */
-	changed: ValueDiff[],
 };
 
 /**  How calls are proposed. */
@@ -1432,52 +1532,8 @@ export type ProviderInfo = {
 	note: string,
 };
 
-/**  What pruning took away. */
-export type Pruned = {
-	runs: number,
-	events: number,
-	bytes: number,
-};
-
 /**  The kinds of query of source 001. */
 export type QueryType = "simple_lookup" | "procedural" | "comparative" | "multi_hop" | "list_building" | "conversational";
-
-/**  Text that is left out wherever it stands. */
-export type RedactionPattern = {
-	/**  What it is; stands in the place of the text, as in `[redacted: customer number]`. */
-	name?: string,
-	/**  A regular expression. */
-	pattern?: string,
-};
-
-/**  What never gets into the journal, beside the secrets that are known and the shapes that are built in (S-01). */
-export type RedactionSettings = {
-	/**  Names of fields whose text is left out, in any letter case; `-` and `_` are the same. */
-	fields?: string[],
-	patterns?: RedactionPattern[],
-};
-
-/**  A planning made anew from a recorded reply, with what flips (R-03). */
-export type Replanned = {
-	view: PlanView,
-	/**  From the run's planning to today's. */
-	diff: PlanDiff,
-};
-
-/**  Who answers in a replay: the record, unless the tool stands in `tools`. Nothing is ever live that is not named. */
-export type ReplayPolicy = {
-	tools?: { [key in string]: AnswerSource },
-};
-
-/**  A model's answer, from any provider. Also the form of a recorded reply (P-05). */
-export type Reply = {
-	/**  All text, thinking included where the provider sends it inline. */
-	text?: string,
-	/**  Calls made through the provider's own tool protocol. */
-	native_calls?: ToolCall[],
-	input_tokens?: number | null,
-	output_tokens?: number | null,
-};
 
 /**  How the calls were found in the reply. */
 export type ReplyPath = 
@@ -1557,15 +1613,23 @@ export type RunAdvanced = {
 	state: RunState,
 };
 
-/**  A run as it was after one event (R-04). */
-export type RunAt = {
-	/**  The trails of that instant: the planning's, and how the calls of planned tools went so far. */
-	trails: Trail[],
-	/**  Null before the query was planned. */
-	tokens: TokenReport | null,
-	/**  The tools of the catalog at the run's revision. */
-	tools: ToolAt[],
-} & RunState;
+/**  What can be done with a run now (O-07). */
+export type RunControlState = {
+	run: number,
+	/**  This process drives it. */
+	live: boolean,
+	/**  It was interrupted and can be gone on with. */
+	resumable: boolean,
+	paused: PauseReason | null,
+	/**  Why it is paused, in words; empty when it is not. */
+	pause_text: string,
+	go: Go,
+	breakpoints: Breakpoint[],
+	/**  Steps whose outcome is unknown and that are called again only when a person confirms it (O-10). */
+	unconfirmed: string[],
+	/**  Steps that wait for a slot, the next one first (O-01). */
+	queue: string[],
+};
 
 /**  A run with its journal. */
 export type RunDetail = {
@@ -1573,30 +1637,26 @@ export type RunDetail = {
 	/**  At the last event; `planning` is inside. */
 	state: RunState,
 	graph: GraphView,
-	/**  The first [`MOST_EVENTS`]; `run_events` gives any others. */
 	events: EventRow[],
-	event_count: number,
 };
 
-/**  The differences of two runs. */
-export type RunDiff = {
-	/**  Nothing differs but times. */
-	same: boolean,
-	/**  Where the tool calls part, in the order of the runs. */
-	divergence: Divergence | null,
-	plan: PlanDiff,
-	/**  The steps in which something differs or that only one side has, in the order of the plans. */
-	steps: StepDiff[],
-	outcome: Pair<RunOutcome | null>,
-	duration_ms: Pair<number | null>,
-	/**  Calls that left, repetitions included. */
-	calls: Pair<number>,
-};
-
-/**  What playing a run needs: when its events happened, thinned out to at most [`MOST_MARKS`]. */
-export type RunMarks = {
-	marks: Mark[],
-	last_seq: number,
+/**  Options of one run. The defaults change nothing. */
+export type RunOptions = {
+	breakpoints?: Breakpoint[],
+	/**  Faults to inject (O-12). */
+	faults?: FaultRule[],
+	/**  Answer nothing from the result cache (O-08). */
+	no_cache?: boolean,
+	/**  Pause before the first step (O-07). */
+	step_mode?: boolean,
+	/**  Of faults and of jitter: the same seed strikes the same attempts. */
+	seed?: number,
+	/**  How far a retry's pause may lie from its time, percent (O-03); unset means the setting. */
+	jitter_percent?: number | null,
+	/**  What was said before the query, oldest first (O-02). */
+	conversation?: Message[],
+	/**  Anything else that tools may want to know (O-02). */
+	metadata?: { [key in string]: Value },
 };
 
 /**  How a run ended. */
@@ -1613,6 +1673,13 @@ export type RunSettings = {
 	/**  Milliseconds of one attempt, unless the tool says otherwise (O-04). */
 	timeout_ms?: number,
 	retry?: RetryPolicy,
+	/**  How far a retry's pause may lie from its time, percent (O-03); 0 means exactly on time. */
+	jitter_percent?: number,
+	adaptive_timeout?: AdaptiveTimeout,
+	cache?: CacheSettings,
+	/**  Faults to inject into every run (O-12). */
+	faults?: FaultRule[],
+	durability?: Durability,
 };
 
 /**  A run as its events so far describe it. */
@@ -1633,11 +1700,18 @@ export type RunState = {
 	activated?: string[],
 	/**  By step id, in plan order. */
 	steps: { [key in string]: StepState },
-	/**  Of a run that answers out of another one's record. */
-	origin: Origin | null,
-	/**  Of a replay that was held against its origin. */
-	faithful: boolean | null,
-	divergence: Divergence | null,
+	options?: RunOptions,
+	breakpoints?: Breakpoint[],
+	/**  Breakpoints that the planning has hit. */
+	hits?: number[],
+	paused?: PauseReason | null,
+	go?: Go,
+	/**  The step that runs while going step by step. */
+	stepping?: string | null,
+	/**  A person has been told of every step whose outcome is unknown. */
+	told_unknown?: boolean,
+	/**  `tool rule` of the calls that the guard dropped when the plan was made. */
+	dropped?: string[],
 };
 
 /**  A row of the list of runs. */
@@ -1652,21 +1726,6 @@ export type RunSummary = {
 	succeeded: number,
 	catalog_revision: number,
 	planner: string,
-	/**  Kept whatever the retention says. */
-	pinned: boolean,
-	/**  It came from a file. */
-	imported: boolean,
-	/**  Of a replay or fork: where it comes from. */
-	origin: OriginLink | null,
-	/**  Of a replay that was held against its origin. */
-	faithful: boolean | null,
-};
-
-/**  The runs that come from one another: the oldest at hand, its replays and forks, and theirs. */
-export type RunTree = {
-	root: number,
-	/**  The root first, each after its origin. */
-	runs: RunSummary[],
 };
 
 /**  A query to start from. */
@@ -1878,7 +1937,9 @@ export type Skip =
 /**  A step it depends on failed; `root` is where it began (O-06). */
 { kind: "dependency"; root: string } | 
 /**  A critical step failed and stopped the run (O-06). */
-{ kind: "critical_failure"; root: string };
+{ kind: "critical_failure"; root: string } | 
+/**  A person skipped it (O-07). */
+{ kind: "by_hand" };
 
 /**  Which text a piece of evidence lies in. */
 export type Source = { kind: "query" } | { kind: "model_text" } | 
@@ -1910,18 +1971,6 @@ export type StateTokens = {
 	visible: number,
 	/**  `full − visible`. */
 	saved: number,
-};
-
-/**  What came of one step on both sides; null where a side has none. */
-export type StepDiff = {
-	id: Pair<string | null>,
-	tool: Pair<string | null>,
-	status: Pair<StepStatus | null>,
-	attempts: Pair<number>,
-	/**  From the first attempt to the end. */
-	duration_ms: Pair<number | null>,
-	/**  Arguments as they left (`/arguments/…`), the result (`/result/…`) and the error (`/error/…`). */
-	changed: ValueDiff[],
 };
 
 /**  One step as data (P-01). */
@@ -1962,6 +2011,16 @@ export type StepState = {
 	fallback: string | null,
 	/**  Attempts that count against the retries of the tool in charge: zero again when the fallback takes over. */
 	tries: number,
+	/**  The next pause of its retries, milliseconds; null when none is under way. */
+	waits_ms?: number | null,
+	/**  A person's arguments, in place of the plan's. */
+	edited_arguments?: { [key in string]: Value } | null,
+	/**  The result is a person's. */
+	edited_result?: boolean,
+	/**  Waits for a person's word: nobody knows whether its call took effect (O-10). */
+	unknown?: boolean,
+	/**  The breakpoints that it has hit. */
+	hits?: Hit[],
 };
 
 /**  Where a step stands. */
@@ -1970,27 +2029,6 @@ export type StepStatus = "pending" |
 "ready" | "running" | 
 /**  Waits for its next attempt. */
 "waiting" | "succeeded" | "failed" | "skipped" | "cancelled";
-
-/**  What the workspace takes on the disk. */
-export type Storage = {
-	/**  The database and its log. */
-	file_bytes: number,
-	/**  Bytes in the file that are free for what comes. */
-	free_bytes: number,
-	kinds: StorageKind[],
-	runs: number,
-	pinned: number,
-	/**  Milliseconds since 1970-01-01 UTC; null without runs. */
-	oldest_ms: number | null,
-};
-
-/**  Rows of one kind and the bytes of their contents. */
-export type StorageKind = {
-	/**  `events`, `runs`, `tools`, `statistics`, `settings`. */
-	kind: string,
-	rows: number,
-	bytes: number,
-};
 
 /**  One part of a decomposed query (P-02). */
 export type SubQuery = {
@@ -2021,21 +2059,50 @@ export type Suggestion = {
 	evidence: string,
 };
 export type TaskType = "browser" | "api" | "code" | "domain" | "unknown";
+/**  Where a run's time went (W-05). Times are milliseconds after the start of the run. */
+export type Timeline = {
+	steps: TimelineStep[],
+	/**  Ids on the longest path, by the durations that were measured. */
+	critical_path: string[],
+	critical_path_ms: number | null,
+	wall_ms: number | null,
+	/**  The steps one after the other. */
+	sum_ms: number | null,
+	/**  `sum_ms / wall_ms`; null when nothing took time. */
+	speed_up: number | null,
+};
+
+export type TimelineAttempt = {
+	number: number,
+	tool: string,
+	start_ms: number | null,
+	/**  Null while it is under way, and when nobody knows. */
+	end_ms: number | null,
+	/**  Between the attempt before and this one. */
+	pause_ms: number | null,
+	cached: boolean,
+	/**  Empty when it succeeded. */
+	error: string,
+};
+
+export type TimelineStep = {
+	step: string,
+	status: StepStatus,
+	ready_ms: number | null,
+	/**  How long it waited for a slot. */
+	queue_ms: number | null,
+	/**  From the first call to the last answer. */
+	work_ms: number | null,
+	finished_ms: number | null,
+	attempts: TimelineAttempt[],
+	on_critical_path: boolean,
+};
 
 /**  Tokens of one tool's definition. */
 export type TokenCost = {
 	name: number,
 	description: number,
 	schema: number,
-};
-
-/**  Tokens of the definitions in one state. */
-export type TokenDiff = {
-	state: string,
-	/**  The model sees them. */
-	visible: Pair<number>,
-	/**  All of them. */
-	full: Pair<number>,
 };
 
 /**  Tokens per state and per tool for one request. */
@@ -2046,16 +2113,6 @@ export type TokenReport = {
 	states: StateTokens[],
 	/**  Largest first; at most [`TOP_TOOLS`]. */
 	tools: ToolTokens[],
-};
-
-/**  A tool of the catalog as it stood at a revision. */
-export type ToolAt = {
-	name: string,
-	classification: Classification,
-	/**  It is the same today. */
-	unchanged: boolean,
-	/**  It is gone today. */
-	removed: boolean,
 };
 
 /**  One call of a tool, as proposed, admitted or executed. */
@@ -2085,6 +2142,8 @@ export type ToolError = {
 	class: ErrorClass,
 	message: string,
 	hint: string,
+	/**  How long the tool asks to be left alone, milliseconds (HTTP `Retry-After`). */
+	retry_after_ms?: number | null,
 };
 
 /**  One worked example (source 001, `ToolExample`). */
@@ -2170,6 +2229,8 @@ export type ToolSpec = {
 	limitations?: string[],
 	tags?: string[],
 	side_effects?: SideEffects,
+	/**  Calling it twice with the same arguments does what calling it once does (O-10). */
+	idempotent?: boolean,
 	classification?: Classification,
 	loading?: Loading,
 	/**  Lines of discipline guidance for the prompt (source 002). */
@@ -2320,14 +2381,6 @@ export type UnknownId = {
 
 export type Value = null | boolean | number | string | Value[] | { [key in string]: Value };
 
-/**  One difference; null where a side has nothing there. */
-export type ValueDiff = {
-	/**  JSON Pointer; empty for the whole. */
-	path: string,
-	a: Value | null,
-	b: Value | null,
-};
-
 /**  What one gate said of one tool, and why (G-11). */
 export type Verdict = {
 	gate: Gate,
@@ -2339,21 +2392,6 @@ export type Verdict = {
 	evidence: Evidence[],
 	/**  The setting that decides this, such as `policy.denied`, where there is one. */
 	config_key: string | null,
-};
-
-/**  Where a tool's way ended on each side; null where a side does not know the tool. */
-export type VerdictDiff = {
-	tool: string,
-	a: VerdictEnd | null,
-	b: VerdictEnd | null,
-};
-
-/**  The verdict that decided, or the last one. */
-export type VerdictEnd = {
-	gate: Gate,
-	outcome: Outcome,
-	rule: string,
-	reason: string,
 };
 
 /**
@@ -2402,6 +2440,8 @@ export type WhyRow = {
 	/**  All gates. */
 	verdicts: Verdict[],
 };
+/**  Before an attempt starts, or after it has ended and before anything follows from it. */
+export type When = "before" | "after";
 
 export type WorkspaceInfo = {
 	name: string,

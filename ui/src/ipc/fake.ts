@@ -71,7 +71,16 @@ const settings = (): Settings => ({
   redaction: { fields: [], patterns: [] },
   retention: { max_runs: 0, max_age_days: 0, max_megabytes: 0 },
   planner: { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base" },
-  run: { parallel_limit: 5, timeout_ms: 30_000, retry: { max_retries: 2, base_ms: 200 } },
+  run: {
+    parallel_limit: 5,
+    timeout_ms: 30_000,
+    retry: { max_retries: 2, base_ms: 200 },
+    jitter_percent: 0,
+    adaptive_timeout: { enabled: false, factor: 3, min_ms: 1000, max_ms: 120_000, min_calls: 20 },
+    cache: { enabled: true, ttl_s: 300, max_entries: 10_000 },
+    faults: [],
+    durability: "process",
+  },
   network: { jira_url: "", confluence_url: "", allow_private: false, max_bytes: 2_000_000 },
   session: { intent_pattern: "", on_message: "clear", max_scope: 20 },
   savings: { cached_price: 0.1, min_cached: 1024 },
@@ -92,6 +101,11 @@ interface Kept {
   revision: RevisionRow;
   spec: ToolSpec;
 }
+
+/** What the host in the browser cannot do. */
+const unplayed = async (): Promise<never> => {
+  throw { code: "fake.unplayed", message: "The browser's host cannot do this", hint: "Open the real window." };
+};
 
 export function createHost(): Host {
   let tools = fakeTools();
@@ -305,6 +319,20 @@ export function createHost(): Host {
     activatedTools: () => now([]),
 
     deactivateTools: () => now(null),
+    pauseRun: unplayed,
+    stepRun: unplayed,
+    nextStage: unplayed,
+    runTo: unplayed,
+    editArguments: unplayed,
+    editResult: unplayed,
+    skipStep: unplayed,
+    retryStep: unplayed,
+    cancelStep: unplayed,
+    setBreakpoints: unplayed,
+    resumeRun: unplayed,
+    runControlState: unplayed,
+    runTimeline: unplayed,
+    parseBreakpoint: unplayed,
 
     runs: () => now([...runs].reverse().map(summaryOf)),
 

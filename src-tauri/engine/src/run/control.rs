@@ -68,6 +68,13 @@ pub(super) struct Ask {
     pub(super) reply: oneshot::Sender<Result<(), Problem>>,
 }
 
+impl Commands {
+    /// For a run that takes no word but to stop.
+    pub fn into_cancel(self) -> CancellationToken {
+        self.cancel
+    }
+}
+
 impl Control {
     pub fn new() -> (Self, Commands) {
         let (sender, asks) = mpsc::unbounded_channel();

@@ -236,10 +236,20 @@ impl RunEvent {
             Err(error) => error,
         };
         let Ok(body) = serde_json::from_slice::<Value>(bytes) else { return Err(error) };
-        match body.get("type").and_then(Value::as_str) {
-            Some(kind) if !Self::knows(kind) => Ok(Self::Unknown { kind: kind.into(), body }),
-            _ => Err(error),
+        Self::newer(body).ok_or(error)
+    }
+
+    /// [`RunEvent::from_json`] of what was parsed already.
+    pub fn from_value(body: Value) -> serde_json::Result<Self> {
+        match Self::deserialize(&body) {
+            Ok(event) => Ok(event),
+            Err(error) => Self::newer(body).ok_or(error),
         }
+    }
+
+    fn newer(body: Value) -> Option<Self> {
+        let kind = body.get("type").and_then(Value::as_str).filter(|kind| !Self::knows(kind))?.to_string();
+        Some(Self::Unknown { kind, body })
     }
 
     /// Whether events of this kind exist in this version.

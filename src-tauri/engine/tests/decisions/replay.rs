@@ -211,7 +211,8 @@ async fn what_people_did_is_replayed() {
     });
     let faults = bench().but(|b| {
         let rule = |text: &str| text.parse::<FaultRule>().unwrap();
-        b.options = RunOptions { faults: vec![rule("error:transient tool=a attempts=1")], seed: 3, ..Default::default() };
+        b.options =
+            RunOptions { faults: vec![rule("error:transient tool=a attempts=1")], seed: 3, ..Default::default() };
     });
     let stepped = bench().but(|b| {
         b.options = RunOptions { step_mode: true, ..Default::default() };

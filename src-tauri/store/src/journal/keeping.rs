@@ -198,3 +198,175 @@ fn table_bytes(db: &Connection, table: &str) -> rusqlite::Result<u64> {
     let sql = format!("SELECT coalesce(sum({}), 0) FROM {table}", lengths.join(" + "));
     db.query_row(&sql, [], |r| r.get::<_, i64>(0)).map(|n| n as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NewRun, Store};
+    use serde_json::json;
+    use toolplan_engine::{
+        ports::{Journal as _, ToolResult},
+        redact::Redactor,
+        run::{AttemptOutcome, JournalEntry, Origin, ReplayPolicy, RunEvent, RunOutcome},
+        settings::RedactionSettings,
+    };
+
+    fn finished() -> RunEvent {
+        RunEvent::Finished { outcome: RunOutcome::Succeeded, duration_ms: 1 }
+    }
+
+    async fn run_of(store: &Store, events: usize) -> RunId {
+        let run = store.journal().create_run("what?", "offline", 1).await.unwrap();
+        let mut all = vec![RunEvent::StepReady { step: "s".repeat(100) }; events];
+        all.push(finished());
+        store.append(run, all).await.unwrap();
+        store.edit(|db| Ok(db.execute("UPDATE run SET started_ms = created_ms WHERE id = ?", [run])?)).unwrap();
+        run
+    }
+
+    /// W-12: what is kept follows the settings; pinned runs and runs without an end stay; removal is for good.
+    #[tokio::test]
+    async fn retention_removes_the_oldest() {
+        let store = Store::temporary().unwrap();
+        let journal = store.journal();
+        let mut runs = vec![];
+        for _ in 0..6 {
+            runs.push(run_of(&store, 3000).await);
+        }
+        journal.pin(runs[0], true).unwrap();
+        let open = journal.create_run("open", "offline", 1).await.unwrap();
+        store.append(open, vec![RunEvent::StepReady { step: "a".into() }]).await.unwrap();
+        store.edit(|db| Ok(db.execute("UPDATE run SET started_ms = 1 WHERE id = ?", [open])?)).unwrap();
+
+        let keep = |max_runs, max_age_days, max_megabytes| RetentionSettings { max_runs, max_age_days, max_megabytes };
+        assert_eq!(journal.surplus(&keep(0, 0, 0)).unwrap(), [0; 0]);
+        assert_eq!(journal.surplus(&keep(3, 0, 0)).unwrap(), runs[1..4]);
+        assert_eq!(journal.surplus(&keep(1, 0, 0)).unwrap(), runs[1..6]);
+        assert_eq!(journal.surplus(&keep(0, 0, 1)).unwrap(), runs[1..4], "a run has about 400 kB");
+        store.edit(|db| Ok(db.execute("UPDATE run SET created_ms = 5 WHERE id = ?", [runs[2]])?)).unwrap();
+        assert_eq!(journal.surplus(&keep(0, 30, 0)).unwrap(), [runs[2]]);
+
+        let before = journal.usage().unwrap();
+        let gone = journal.remove(runs[1]).unwrap();
+        assert_eq!((gone.runs, gone.events), (1, 3001));
+        assert!(gone.bytes > 300_000);
+        let after = journal.usage().unwrap();
+        assert_eq!((before.runs, after.runs, after.pinned), (7, 6, 1));
+        assert_eq!(before.kinds[0].2 - after.kinds[0].2, gone.bytes, "the meter counts what is there");
+        assert_eq!(journal.remove(runs[1]).unwrap_err().code, "journal.unknown_run");
+        assert_eq!(journal.run(runs[1]).unwrap_err().code, "journal.unknown_run");
+        assert_eq!(journal.events(runs[1]).unwrap_err().code, "journal.unknown_run");
+        assert!(journal.runs(10, None).unwrap().iter().all(|r| r.id != runs[1]));
+        assert_eq!(store.append(runs[1], vec![finished()]).await.unwrap_err().code, "journal.unknown_run");
+        assert_eq!(journal.remove(open).unwrap_err().code, "journal.live");
+        assert_eq!(journal.pin(99, true).unwrap_err().code, "journal.unknown_run");
+    }
+
+    /// W-12: a removal that a crash cut short is finished at the next opening.
+    #[tokio::test]
+    async fn a_removal_is_finished_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("w.toolplan");
+        let store = Store::open(&path).unwrap();
+        let run = run_of(&store, 10).await;
+        store.edit(|db| Ok(db.execute("UPDATE run SET removed = 1 WHERE id = ?", [run])?)).unwrap();
+        drop(store);
+        let store = Store::open(&path).unwrap();
+        let left: u32 = store.read(|db| Ok(db.query_row("SELECT count(*) FROM event", [], |r| r.get(0))?)).unwrap();
+        assert_eq!((left, store.journal().usage().unwrap().runs), (0, 0));
+    }
+
+    /// S-01: no byte of a known secret, of a header, of a key or of URL credentials reaches a file: database, its log,
+    /// the journal's log, while the run is under way and after.
+    #[tokio::test]
+    async fn secrets_reach_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("w.toolplan")).unwrap();
+        let secrets = ["correct-horse-77", "hunter2hunter2", "sk-live1234567890abcdef", "root:toor99"];
+        let known = [("MAIL_PASSWORD".to_string(), secrets[0].to_string())];
+        store.redact_with(Redactor::new(&RedactionSettings::default(), known).0);
+        let run = store.journal().create_run(&format!("log in with {}", secrets[0]), "offline", 1).await.unwrap();
+        let data = json!({"headers": {"Authorization": secrets[1]}, "text": secrets[2], "url": format!("http://{}@h/", secrets[3])});
+        let result = ToolResult { data, confidence: None, sources: vec![] };
+        let arguments = json!({"q": secrets[0]}).as_object().cloned().unwrap();
+        let events = vec![
+            RunEvent::Started {
+                plan: Default::default(),
+                catalog_revision: 1,
+                parallel_limit: 1,
+                timeout_ms: 1,
+                retry: Default::default(),
+            },
+            RunEvent::AttemptStarted { step: "s".into(), attempt: 1, tool: "t".into(), arguments },
+        ];
+        store.append(run, events).await.unwrap();
+        let outcome = AttemptOutcome::Succeeded { result };
+        let event = RunEvent::AttemptFinished { step: "s".into(), attempt: 1, duration_ms: 1, outcome };
+        let stored = store.append(run, vec![event.clone()]).await.unwrap();
+        assert!(!format!("{stored:?}").contains(secrets[2]), "followers see what is stored");
+        let clean = |when: &str| {
+            for file in std::fs::read_dir(folder.path()).unwrap().flatten() {
+                let bytes = std::fs::read(file.path()).unwrap();
+                for secret in secrets {
+                    let found = bytes.windows(secret.len()).any(|w| w == secret.as_bytes());
+                    assert!(!found, "{when}: {secret} is in {}", file.path().display());
+                }
+            }
+        };
+        let logs = std::fs::read_dir(folder.path())
+            .unwrap()
+            .flatten()
+            .filter(|f| f.file_name().to_string_lossy().contains("-log-"));
+        assert_eq!(logs.count(), 1);
+        clean("under way");
+        store.journal().write(run, vec![JournalEntry { seq: 90, at_ms: 5, event }]).await.unwrap();
+        store.append(run, vec![finished()]).await.unwrap();
+        let marked: String = store.read(|db| Ok(db.query_row("SELECT query FROM run", [], |r| r.get(0))?)).unwrap();
+        assert_eq!(marked, "log in with [redacted: MAIL_PASSWORD]");
+        clean("ended");
+        drop(store);
+        clean("closed");
+    }
+
+    /// R-01, R-05: entries keep their numbers and times, tools are not counted, and derived runs are found.
+    #[tokio::test]
+    async fn entries_are_written_as_they_are() {
+        let store = Store::temporary().unwrap();
+        let journal = store.journal();
+        let new = NewRun {
+            query: "q".into(),
+            uid: Some("abc".into()),
+            created_ms: Some(7),
+            source: Some("f".into()),
+            ..NewRun::default()
+        };
+        let run = journal.create(new).await.unwrap();
+        let entry = |seq, at_ms, event| JournalEntry { seq, at_ms, event };
+        let origin = Origin { run: 9, uid: "origin".into(), at: 4, change: None, policy: ReplayPolicy::default() };
+        let called =
+            RunEvent::AttemptStarted { step: "s".into(), attempt: 1, tool: "t".into(), arguments: Default::default() };
+        let outcome =
+            AttemptOutcome::Succeeded { result: ToolResult { data: json!(1), confidence: None, sources: vec![] } };
+        let answered = RunEvent::AttemptFinished { step: "s".into(), attempt: 1, duration_ms: 1, outcome };
+        let newer = RunEvent::from_json(br#"{"type":"from_the_future","x":1}"#).unwrap();
+        let entries = vec![
+            entry(3, 100, RunEvent::Derived { origin: origin.into() }),
+            entry(5, 90, called),
+            entry(6, 120, answered),
+            entry(7, 130, newer),
+            entry(8, 140, RunEvent::Compared { faithful: true, divergence: None }),
+        ];
+        journal.write(run, entries.clone()).await.unwrap();
+        let mut stored = entries.clone();
+        stored[1].at_ms = 100;
+        assert_eq!(journal.events(run).unwrap(), (stored, vec![]), "time that runs backwards stands still");
+        assert_eq!(journal.raw(run, 5, 2).unwrap()[1].body, br#"{"type":"from_the_future","x":1}"#);
+        assert_eq!(journal.write(run, entries[..1].to_vec()).await.unwrap_err().code, "journal.order");
+        assert_eq!(store.stats().all().unwrap().len(), 0);
+        let row = journal.run_named("abc").unwrap().unwrap();
+        assert_eq!((row.id, row.faithful, row.events, row.source.as_deref()), (run, Some(true), 5, Some("f")));
+        assert_eq!(journal.derived_from("origin").unwrap()[0].origin.as_ref().unwrap().at, 4);
+        assert!(matches!(journal.first(run, "derived").unwrap(), Some(RunEvent::Derived { .. })));
+        assert_eq!(journal.first(run, "started").unwrap(), None);
+    }
+}

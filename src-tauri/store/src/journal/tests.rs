@@ -48,14 +48,25 @@ fn on_disk(path: &Path, run: RunId) -> Vec<String> {
     query.query_map([run], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
 }
 
+/// `run seq kind` of each event in the logs beside the database.
+fn in_logs(path: &Path) -> Vec<String> {
+    let logs = log::orphaned(path, |_| true);
+    let kind = |line: &log::Line| serde_json::from_str::<RunEvent>(&line.body).unwrap().kind().to_string();
+    let said = |line: &log::Line| format!("{} {} {}", line.run, line.seq, kind(line));
+    logs.iter().flat_map(|(_, lines)| lines.iter().map(said)).collect()
+}
+
 #[tokio::test]
 async fn events_are_committed_when_append_returns() {
     let store = Store::temporary().unwrap();
     let run = store.journal().create_run("q", "offline", 7).await.unwrap();
     let first = store.append(run, vec![started(&["a"]), ready("a")]).await.unwrap();
     assert_eq!(on_disk(store.path(), run), ["1 started", "2 step_ready"]);
+    // From here on the run is driven by this store: its events are in the log first.
     let second = store.append(run, vec![succeeded("a")]).await.unwrap();
-    assert_eq!(on_disk(store.path(), run), ["1 started", "2 step_ready", "3 step_succeeded"]);
+    assert_eq!(in_logs(store.path()), ["1 3 step_succeeded"]);
+    store.journal().events(run).unwrap();
+    assert_eq!(on_disk(store.path(), run), ["1 started", "2 step_ready", "3 step_succeeded"], "a reader sees it all");
 
     let entries: Vec<_> = first.into_iter().chain(second).collect();
     assert_eq!(
@@ -75,7 +86,7 @@ async fn events_are_committed_when_append_returns() {
 async fn time_never_runs_backwards_in_a_run() {
     let store = Store::temporary().unwrap();
     let run = store.journal().create_run("q", "offline", 7).await.unwrap();
-    store.append(run, vec![started(&["a"])]).await.unwrap();
+    store.append(run, vec![ready("a")]).await.unwrap();
     let ahead = crate::now_ms() + 3_600_000;
     store.edit(|db| Ok(db.execute("UPDATE event SET at_ms = ?", [ahead as i64])?)).unwrap();
     assert_eq!(store.append(run, vec![ready("a")]).await.unwrap()[0].at_ms, ahead, "the clock was set back");
@@ -183,7 +194,7 @@ async fn a_full_disk_loses_nothing_and_the_writer_goes_on() {
     let store = Arc::new(Store::temporary().unwrap());
     let limit = async |pages| store.writer.submit(Work::LimitPages(pages)).await.unwrap();
     let run = store.journal().create_run("q", "offline", 1).await.unwrap();
-    store.append(run, vec![started(&["a"])]).await.unwrap();
+    store.append(run, vec![ready("a")]).await.unwrap();
 
     limit(40).await;
     let mut stored = 1;
@@ -210,6 +221,98 @@ async fn a_full_disk_loses_nothing_and_the_writer_goes_on() {
     let (entries, problems) = store.journal().events(run).unwrap();
     assert_eq!((entries.len(), problems), (stored + 2, vec![]));
     assert_eq!(store.journal().run(run).unwrap().outcome, Some(RunOutcome::Failed));
+}
+
+/// O-10: when the tables cannot take what the log holds, the run is told at its next append; nothing acknowledged is
+/// lost, and when there is room again everything goes on.
+#[tokio::test]
+async fn a_full_disk_stops_a_run_and_keeps_its_log() {
+    let store = Arc::new(Store::temporary().unwrap());
+    let limit = async |pages| store.writer.submit(Work::LimitPages(pages)).await.unwrap();
+    let run = store.journal().create_run("q", "offline", 1).await.unwrap();
+    store.append(run, vec![started(&["a"])]).await.unwrap();
+    limit(40).await;
+    let mut stored = 1;
+    let problem = loop {
+        match store.append(run, vec![large("a")]).await {
+            Ok(_) => stored += 1,
+            Err(problem) => break problem,
+        }
+        let _ = store.writer.drain();
+        assert!(stored < 1000, "the limit holds");
+    };
+    assert_eq!(problem.code, "journal.write");
+    assert!(problem.hint.contains("free some space"), "{}", problem.hint);
+    assert!(store.journal().run(run).is_ok(), "what is in the tables can be read");
+
+    limit_ok(&store).await;
+    let entries = store.append(run, vec![finished(RunOutcome::Failed)]).await.unwrap();
+    assert_eq!(entries[0].seq, stored + 1, "no gap where the refused event would have been");
+    let (entries, problems) = store.journal().events(run).unwrap();
+    assert_eq!((entries.len() as u32, problems), (stored + 1, vec![]));
+    assert_eq!(store.journal().run(run).unwrap().outcome, Some(RunOutcome::Failed));
+}
+
+/// The disk has room again. The job itself waits behind the full log, so it is tried through the other connection.
+async fn limit_ok(store: &Store) {
+    let answer = store.writer.submit(Work::LimitPages(1_000_000)).await;
+    assert!(answer.is_ok(), "{:?}", answer.err());
+}
+
+/// O-10: with `power` every event is on the disk before it is acknowledged; the log is emptied when it has grown, and
+/// gone when the store is closed.
+#[tokio::test]
+async fn the_log_comes_and_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("workspace.toolplan");
+    let store = Store::open(&path).unwrap();
+    store.set_durability(toolplan_engine::settings::Durability::Power);
+    let files = || {
+        std::fs::read_dir(folder.path())
+            .unwrap()
+            .flatten()
+            .filter(|f| f.file_name().to_string_lossy().contains("-log-"))
+            .map(|f| f.metadata().unwrap().len())
+            .collect::<Vec<_>>()
+    };
+    let run = store.journal().create_run("q", "offline", 1).await.unwrap();
+    assert_eq!(files(), [0; 0], "nothing runs yet");
+    store.append(run, vec![started(&["a"])]).await.unwrap();
+    for _ in 0..9 {
+        store.append(run, vec![large("a"); 1000]).await.unwrap();
+    }
+    assert!(files()[0] > 9_000_000);
+    assert_eq!(store.journal().events(run).unwrap().0.len(), 9001);
+    assert!(files()[0] < 1000, "everything is in the tables");
+    store.append(run, vec![finished(RunOutcome::Succeeded)]).await.unwrap();
+    drop(store);
+    assert_eq!(files(), [0; 0]);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.journal().run(1).unwrap().outcome, Some(RunOutcome::Succeeded));
+    assert_eq!(store.journal().events(run).unwrap().0.len(), 9002);
+}
+
+/// O-10: a run goes on after its process died: its events continue its numbers, and it is no longer at its end.
+#[tokio::test]
+async fn an_interrupted_run_is_reopened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("workspace.toolplan");
+    let store = Store::open(&path).unwrap();
+    let run = store.journal().create_run("q", "offline", 1).await.unwrap();
+    store.append(run, vec![started(&["a", "b"]), succeeded("a")]).await.unwrap();
+    drop(store);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.journal().run(run).unwrap().outcome, Some(RunOutcome::Interrupted));
+    let reopened = RunEvent::Reopened { confirmed: vec![] };
+    assert_eq!(store.append(run, vec![reopened]).await.unwrap()[0].seq, 4);
+    store.append(run, vec![succeeded("b")]).await.unwrap();
+    let row = store.journal().run(run).unwrap();
+    assert_eq!((row.outcome, row.finished_ms, row.succeeded), (None, None, 2));
+    assert_eq!(store.journal().mark_interrupted().unwrap(), [0; 0], "it is ours");
+    store.append(run, vec![finished(RunOutcome::Succeeded)]).await.unwrap();
+    let (entries, _) = store.journal().events(run).unwrap();
+    assert!(entries.iter().map(|e| e.seq).eq(1..=6));
+    assert_eq!(RunState::of(&entries).outcome, Some(RunOutcome::Succeeded));
 }
 
 #[tokio::test]

@@ -47,10 +47,14 @@ impl Journal<'_> {
             return Ok(vec![]);
         }
         let redactor = self.0.redactor();
-        let given = |e: JournalEntry| Ok((Some((e.seq, e.at_ms)), Encoded::new(e.event, &redactor)?));
-        let events = entries.into_iter().map(given).collect::<Result<Vec<_>, Problem>>()?;
-        let work = Work::Append { run, events, owner: self.0.owner.mark(), counts: false };
-        Ok(self.0.writer.submit(work).await?.entries)
+        let (mut stored, mut events) = (Vec::with_capacity(entries.len()), Vec::with_capacity(entries.len()));
+        for JournalEntry { seq, at_ms, event } in entries {
+            let (event, encoded) = Encoded::new(event, &redactor)?;
+            stored.push(JournalEntry { seq, at_ms, event });
+            events.push((seq, at_ms, encoded));
+        }
+        self.0.writer.submit(Work::Write { run, events, owner: self.0.owner.mark() }).await?;
+        Ok(stored)
     }
 
     /// At most `limit` events after `after_seq`, as they are stored. Error: `journal.unknown_run`.

@@ -1,34 +1,39 @@
-//! The one thread that writes the journal, and how it groups what waits.
+//! The one thread that writes the journal's tables, and how it groups what waits.
 //!
-//! While a commit is under way, appends of other runs queue up; the next transaction takes all of them. So a lone run
-//! never waits for company, and many runs share the cost of a commit. The thread keeps nothing in memory between
-//! transactions: what a run's next number is, it asks the file, so a failed transaction leaves nothing to take back.
+//! Events of runs under way come through the log ([`super::log`]), a little later and many at once. Everything else
+//! comes as a job whose caller waits for the commit: new runs, first events, events of runs that nobody drives. While a
+//! commit is under way, jobs queue up; the next transaction takes all of them. The thread keeps nothing in memory
+//! between transactions: what a run's next number is, it asks the file, so a failed transaction leaves nothing to take
+//! back.
 //!
 //! How durable is a commit? In WAL mode with `synchronous=NORMAL` the events are in the operating system's hands when
 //! `append` returns: they survive `kill -9` of this process at any moment, but a power cut may take the last instants.
-//! A transaction that ends a run is committed with `synchronous=FULL`: SQLite then syncs the log file to the disk
-//! before COMMIT returns, and since a sync covers the whole file, every earlier event of the log with it. The
-//! alternative, `wal_checkpoint(FULL)`, would sync too but first copy all pages into the database, and it does not
-//! complete while a reader is at work.
+//! A transaction that ends a run is committed with `synchronous=FULL`: SQLite then syncs its own log to the disk
+//! before COMMIT returns, and since a sync covers the whole file, every earlier event with it. With
+//! [`Durability::Power`] every event is synced before `append` returns.
 
-use super::NewRun;
+use super::{
+    NewRun,
+    facts::{Encoded, Facts},
+    log::Log,
+};
 use crate::{failure::as_problem, now_ms, stats};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc,
     },
     thread::{self, JoinHandle},
+    time::Duration,
 };
 use tokio::sync::oneshot;
-use toolplan_engine::{
-    Problem,
-    redact::Redactor,
-    run::{JournalEntry, RunEvent, RunId},
-};
+use toolplan_engine::{Problem, run::RunId, settings::Durability};
+
+/// How long events wait in the log for company.
+const GATHER: Duration = Duration::from_millis(20);
 
 /// How many events are enough for one transaction. An append is never split.
 const GROUP: usize = 512;
@@ -41,12 +46,23 @@ pub(crate) struct Writer {
     jobs: Option<mpsc::Sender<Job>>,
     thread: Option<JoinHandle<()>>,
     transactions: Arc<AtomicU64>,
+    /// Whether every event is synced before it is acknowledged.
+    syncs: Arc<AtomicBool>,
+    pub(crate) log: Arc<Log>,
     path: PathBuf,
 }
 
-struct Job {
-    work: Work,
-    reply: oneshot::Sender<Result<Written, Problem>>,
+enum Job {
+    Work {
+        work: Work,
+        reply: oneshot::Sender<Result<Written, Problem>>,
+    },
+    /// Something waits in the log.
+    Gather,
+    /// Put into the tables what waits in the log, now.
+    Drain {
+        reply: mpsc::SyncSender<Result<(), Problem>>,
+    },
 }
 
 pub(crate) enum Work {
@@ -54,50 +70,45 @@ pub(crate) enum Work {
         new: NewRun,
         owner: String,
     },
+    /// Events with numbers and times of their own; the statistics of tools do not count them.
+    Write {
+        run: RunId,
+        events: Vec<(u32, u64, Encoded)>,
+        owner: String,
+    },
     Append {
         run: RunId,
-        /// With number and time where they are given.
-        events: Vec<(Option<(u32, u64)>, Encoded)>,
+        events: Vec<Encoded>,
         owner: String,
-        /// Whether the statistics of tools take them in.
-        counts: bool,
     },
     /// Lets the file grow to so many pages and no further, like a full disk.
     #[cfg(test)]
     LimitPages(u32),
 }
 
-/// What was stored.
-#[derive(Clone)]
+/// What was stored: a run, and where its events stand.
+#[derive(Clone, Copy)]
 pub(crate) struct Written {
     pub(crate) run: RunId,
-    pub(crate) entries: Vec<JournalEntry>,
-}
-
-/// An event and its JSON, encoded by the caller so that the one writer has less to do.
-pub(crate) struct Encoded {
-    event: RunEvent,
-    body: String,
-}
-
-impl Encoded {
-    pub(crate) fn new(event: RunEvent, redactor: &Redactor) -> Result<Self, Problem> {
-        let (event, body) = redactor.event(event).map_err(|error| {
-            Problem::new(
-                "journal.write",
-                format!("an event cannot be written as JSON: {error}"),
-                "report this with the message",
-            )
-        })?;
-        Ok(Self { event, body })
-    }
+    pub(crate) first_seq: u32,
+    pub(crate) at_ms: u64,
 }
 
 impl Writer {
-    pub(crate) fn start(connection: Connection, path: &Path) -> Result<Self, Problem> {
+    pub(crate) fn start(connection: Connection, path: &Path, mark: String) -> Result<Self, Problem> {
         let (jobs, queue) = mpsc::channel();
         let transactions = Arc::new(AtomicU64::new(0));
-        let journal = File { connection, path: path.to_owned(), transactions: transactions.clone(), synced: true };
+        let syncs = Arc::new(AtomicBool::new(false));
+        let log = Arc::new(Log::new(path, mark.clone()));
+        let journal = File {
+            connection,
+            path: path.to_owned(),
+            transactions: transactions.clone(),
+            syncs: syncs.clone(),
+            synced: true,
+            log: log.clone(),
+            mark,
+        };
         let thread = thread::Builder::new()
             .name("toolplan-journal".into())
             .spawn(move || journal.write_all(&queue))
@@ -108,23 +119,50 @@ impl Writer {
                     "close other programs and try again",
                 )
             })?;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread), transactions, path: path.to_owned() })
+        Ok(Self { jobs: Some(jobs), thread: Some(thread), transactions, syncs, log, path: path.to_owned() })
+    }
+
+    pub(crate) fn set_durability(&self, durability: Durability) {
+        self.syncs.store(durability == Durability::Power, Ordering::Relaxed);
+    }
+
+    pub(crate) fn syncs(&self) -> bool {
+        self.syncs.load(Ordering::Relaxed)
     }
 
     /// Hands work over and waits until it is committed. Work that was handed over is done even if the caller stops
     /// waiting.
     pub(crate) async fn submit(&self, work: Work) -> Result<Written, Problem> {
         let (reply, answer) = oneshot::channel();
-        let stopped = || {
-            Problem::new(
-                "journal.write",
-                format!("the writer of the journal in {} has stopped", self.path.display()),
-                "start Toolplan again; what was stored is kept",
-            )
-        };
-        let jobs = self.jobs.as_ref().ok_or_else(stopped)?;
-        jobs.send(Job { work, reply }).map_err(|_| stopped())?;
-        answer.await.map_err(|_| stopped())?
+        self.send(Job::Work { work, reply })?;
+        answer.await.map_err(|_| self.stopped())?
+    }
+
+    /// Something waits in the log.
+    pub(crate) fn gather(&self) -> Result<(), Problem> {
+        self.send(Job::Gather)
+    }
+
+    /// Waits until everything in the log is in the tables. Blocks for a transaction, and not at all when nothing waits.
+    pub(crate) fn drain(&self) -> Result<(), Problem> {
+        if !self.log.has_waiting() {
+            return Ok(());
+        }
+        let (reply, answer) = mpsc::sync_channel(1);
+        self.send(Job::Drain { reply })?;
+        answer.recv().map_err(|_| self.stopped())?
+    }
+
+    fn send(&self, job: Job) -> Result<(), Problem> {
+        self.jobs.as_ref().and_then(|jobs| jobs.send(job).ok()).ok_or_else(|| self.stopped())
+    }
+
+    fn stopped(&self) -> Problem {
+        Problem::new(
+            "journal.write",
+            format!("the writer of the journal in {} has stopped", self.path.display()),
+            "start Toolplan again; what was stored is kept",
+        )
     }
 
     pub(crate) fn transactions(&self) -> u64 {
@@ -138,6 +176,7 @@ impl Drop for Writer {
         if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
             tracing::error!(path = %self.path.display(), "the writer of the journal panicked");
         }
+        self.log.close();
     }
 }
 
@@ -146,42 +185,112 @@ struct File {
     connection: Connection,
     path: PathBuf,
     transactions: Arc<AtomicU64>,
+    syncs: Arc<AtomicBool>,
     /// Whether `synchronous` is FULL at the moment.
     synced: bool,
+    log: Arc<Log>,
+    mark: String,
 }
 
 impl File {
     fn write_all(mut self, queue: &mpsc::Receiver<Job>) {
-        while let Ok(first) = queue.recv() {
-            let mut events = first.work.events();
-            let mut group = vec![first];
-            while events < GROUP
-                && let Ok(job) = queue.try_recv()
-            {
-                events += job.work.events();
-                group.push(job);
+        let mut next = queue.recv().ok();
+        while let Some(first) = next.take() {
+            let first = match first {
+                Job::Gather => match queue.recv_timeout(GATHER) {
+                    Ok(job) => job,
+                    Err(_) => {
+                        let _ = self.drain_log();
+                        next = queue.recv().ok();
+                        continue;
+                    }
+                },
+                job => job,
+            };
+            let (mut work, mut replies, mut drains, mut events) = (vec![], vec![], vec![], 0);
+            let mut job = Some(first);
+            while let Some(taken) = job.take() {
+                match taken {
+                    Job::Work { work: piece, reply } => {
+                        events += piece.events();
+                        work.push(piece);
+                        replies.push(reply);
+                    }
+                    Job::Drain { reply } => drains.push(reply),
+                    Job::Gather => {}
+                }
+                if events < GROUP {
+                    job = queue.try_recv().ok();
+                }
             }
-            let (work, replies): (Vec<_>, Vec<_>) = group.into_iter().map(|job| (job.work, job.reply)).unzip();
-            let answers = self.commit(work).unwrap_or_else(|error| {
-                let problem = as_problem("journal.write", "write the journal to", &self.path, &error);
-                vec![Err(problem); replies.len()]
-            });
-            for (reply, answer) in replies.into_iter().zip(answers) {
-                // A caller that stopped waiting needs no answer.
-                let _ = reply.send(answer);
+            #[cfg(test)]
+            for piece in &work {
+                if let Work::LimitPages(pages) = piece {
+                    let _ = self.connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()));
+                }
             }
+            // First what came first: a job may be about a run whose last events are still in the log.
+            let drained = self.drain_log();
+            for reply in drains {
+                let _ = reply.send(drained.clone());
+            }
+            if !work.is_empty() {
+                let answers = match drained {
+                    Ok(()) => self.commit(work).unwrap_or_else(|error| {
+                        let problem = as_problem("journal.write", "write the journal to", &self.path, &error);
+                        vec![Err(problem); replies.len()]
+                    }),
+                    Err(problem) => vec![Err(problem); replies.len()],
+                };
+                for (reply, answer) in replies.into_iter().zip(answers) {
+                    // A caller that stopped waiting needs no answer.
+                    let _ = reply.send(answer);
+                }
+            }
+            next = queue.recv().ok();
         }
+        let _ = self.drain_log();
     }
 
     /// Does all the work in one transaction. The outer error means that none of it is stored.
     fn commit(&mut self, group: Vec<Work>) -> rusqlite::Result<Vec<Result<Written, Problem>>> {
-        self.sync_commits(group.iter().any(Work::ends_run))?;
+        self.sync_commits(self.syncs.load(Ordering::Relaxed) || group.iter().any(Work::ends_run))?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let now = now_ms();
         let answers = group.into_iter().map(|work| perform(&transaction, now, work)).collect::<Result<_, _>>()?;
         transaction.commit()?;
         self.transactions.fetch_add(1, Ordering::Relaxed);
         Ok(answers)
+    }
+
+    /// Puts what waits in the log into the tables, in one transaction. On failure it goes on waiting.
+    fn drain_log(&mut self) -> Result<(), Problem> {
+        let (batches, will_empty) = self.log.take();
+        if batches.is_empty() {
+            return Ok(());
+        }
+        let mut work = || {
+            let ends = batches.iter().any(|batch| batch.events.iter().any(Encoded::ends_run));
+            self.sync_commits(will_empty || ends)?;
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            for batch in &batches {
+                insert(&transaction, batch.run, batch.first_seq, batch.at_ms, &self.mark, &batch.events)?;
+            }
+            transaction.commit()
+        };
+        match work() {
+            Ok(()) => {
+                self.transactions.fetch_add(1, Ordering::Relaxed);
+                self.log.taken();
+                Ok(())
+            }
+            Err(error) => {
+                let problem = as_problem("journal.write", "write the journal to", &self.path, &error);
+                tracing::warn!(%problem, "the journal waits in its log");
+                self.log.put_back(batches);
+                Err(problem)
+            }
+        }
     }
 
     fn sync_commits(&mut self, on: bool) -> rusqlite::Result<()> {
@@ -197,13 +306,17 @@ impl Work {
     fn events(&self) -> usize {
         match self {
             Self::Append { events, .. } => events.len(),
+            Self::Write { events, .. } => events.len(),
             _ => 1,
         }
     }
 
     fn ends_run(&self) -> bool {
-        matches!(self, Self::Append { events, .. }
-            if events.iter().any(|(_, encoded)| matches!(encoded.event, RunEvent::Finished { .. })))
+        match self {
+            Self::Append { events, .. } => events.iter().any(Encoded::ends_run),
+            Self::Write { events, .. } => events.iter().any(|(_, _, event)| event.ends_run()),
+            _ => false,
+        }
     }
 }
 
@@ -225,102 +338,135 @@ fn perform(db: &Transaction, now: u64, work: Work) -> rusqlite::Result<Result<Wr
                 new.source,
                 new.uid
             ])?;
-            Ok(Ok(Written { run: db.last_insert_rowid() as RunId, entries: vec![] }))
+            Ok(Ok(Written { run: db.last_insert_rowid() as RunId, first_seq: 0, at_ms: now }))
         }
-        Work::Append { run, events, owner, counts } => append(db, run, now, &owner, events, counts),
+        Work::Append { run, events, owner } => append(db, run, now, &owner, &events),
+        Work::Write { run, events, owner } => write(db, run, &owner, &events),
         #[cfg(test)]
-        Work::LimitPages(pages) => {
-            db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
-            Ok(Ok(Written { run: 0, entries: vec![] }))
+        Work::LimitPages(_) => {
+            // Done before the transaction.
+            Ok(Ok(Written { run: 0, first_seq: 0, at_ms: now }))
         }
     }
 }
 
-/// Numbers, stamps and stores events at the end of a run, together with what they say about the run and, where it
-/// `counts`, about its tools.
+/// Numbers, stamps and stores events at the end of a run, together with what they say about the run and its tools.
 pub(super) fn append(
     db: &Transaction,
     run: RunId,
     now: u64,
     owner: &str,
-    events: Vec<(Option<(u32, u64)>, Encoded)>,
-    counts: bool,
+    events: &[Encoded],
 ) -> rusqlite::Result<Result<Written, Problem>> {
-    let last = db
-        .prepare_cached("SELECT seq, at_ms FROM event WHERE run_id = ? ORDER BY seq DESC LIMIT 1")?
-        .query_row([run], |row| Ok((row.get::<_, u32>(0)?, row.get::<_, i64>(1)? as u64)))
-        .optional()?;
-    if !db.prepare_cached("SELECT 1 FROM run WHERE id = ? AND NOT removed")?.exists([run])? {
-        return Ok(Err(super::unknown_run(run)));
-    }
-    let (mut seq, mut at_ms) = last.unwrap_or_default();
-    // Before anything is written: what is refused must leave no trace in the transaction of the others.
-    let mut number = seq;
-    for (given, _) in &events {
-        match given {
-            Some((given, _)) if *given <= number => return Ok(Err(out_of_order(run, *given, number))),
-            Some((given, _)) => number = *given,
-            None => number += 1,
-        }
-    }
-    let mut insert =
-        db.prepare_cached("INSERT INTO event(run_id, seq, at_ms, kind, version, body_json) VALUES (?, ?, ?, ?, ?, ?)")?;
-    let mut entries = Vec::with_capacity(events.len());
-    let (count, mut bytes) = (events.len() as i64, 0);
-    for (given, Encoded { event, body }) in events {
-        let (number, time) = given.unwrap_or((seq + 1, now));
-        seq = number;
-        at_ms = at_ms.max(time);
-        bytes += body.len() as i64;
-        insert.execute(params![run, seq, at_ms as i64, event.kind(), VERSION, body])?;
-        summarise(db, run, at_ms, owner, &event)?;
-        if counts {
-            stats::record(db, run, at_ms, &event)?;
-        }
-        entries.push(JournalEntry { seq, at_ms, event });
-    }
-    db.prepare_cached("UPDATE run SET events = events + ?, bytes = bytes + ? WHERE id = ?")?
-        .execute(params![count, bytes, run])?;
-    Ok(Ok(Written { run, entries }))
+    let Some((last_seq, last_ms)) = last_event(db, run)? else { return Ok(Err(super::unknown_run(run))) };
+    let at_ms = now.max(last_ms);
+    insert(db, run, last_seq + 1, at_ms, owner, events)?;
+    Ok(Ok(Written { run, first_seq: last_seq + 1, at_ms }))
 }
 
-fn out_of_order(run: RunId, number: u32, last: u32) -> Problem {
-    Problem::new(
-        "journal.order",
-        format!("event {number} of run {run} comes after event {last}"),
-        "the numbers of a run's events grow; what stands before this event is kept",
-    )
+/// Number and time of the run's last event, zero when it has none; `None` when there is no such run.
+fn last_event(db: &Transaction, run: RunId) -> rusqlite::Result<Option<(u32, u64)>> {
+    if !db.prepare_cached("SELECT 1 FROM run WHERE id = ? AND NOT removed")?.exists([run])? {
+        return Ok(None);
+    }
+    let last = db
+        .prepare_cached("SELECT seq, at_ms FROM event WHERE run_id = ? ORDER BY seq DESC LIMIT 1")?
+        .query_row([run], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))
+        .optional()?;
+    Ok(Some(last.unwrap_or_default()))
+}
+
+/// Stores events at the end of a run as they are. Their numbers must grow; time that runs backwards stands still.
+fn write(
+    db: &Transaction,
+    run: RunId,
+    owner: &str,
+    events: &[(u32, u64, Encoded)],
+) -> rusqlite::Result<Result<Written, Problem>> {
+    let Some((last_seq, last_ms)) = last_event(db, run)? else { return Ok(Err(super::unknown_run(run))) };
+    // Before anything is written: what is refused must leave no trace in the transaction of the others.
+    let mut before = last_seq;
+    for (seq, ..) in events {
+        if *seq <= before {
+            return Ok(Err(Problem::new(
+                "journal.order",
+                format!("event {seq} of run {run} comes after event {before}"),
+                "the numbers of a run's events grow; what stands before this event is kept",
+            )));
+        }
+        before = *seq;
+    }
+    let first_seq = events.first().map_or(last_seq, |(seq, ..)| *seq);
+    let mut now = last_ms;
+    for (seq, at_ms, event) in events {
+        now = now.max(*at_ms);
+        insert_counted(db, run, *seq, now, owner, std::slice::from_ref(event), false)?;
+    }
+    Ok(Ok(Written { run, first_seq, at_ms: now }))
+}
+
+/// Stores events that have their number and their time, and counts what they say of tools.
+pub(super) fn insert(
+    db: &Transaction,
+    run: RunId,
+    first_seq: u32,
+    at_ms: u64,
+    owner: &str,
+    events: &[Encoded],
+) -> rusqlite::Result<()> {
+    insert_counted(db, run, first_seq, at_ms, owner, events, true)
+}
+
+fn insert_counted(
+    db: &Transaction,
+    run: RunId,
+    first_seq: u32,
+    at_ms: u64,
+    owner: &str,
+    events: &[Encoded],
+    counts: bool,
+) -> rusqlite::Result<()> {
+    let mut insert =
+        db.prepare_cached("INSERT INTO event(run_id, seq, at_ms, kind, version, body_json) VALUES (?, ?, ?, ?, ?, ?)")?;
+    let (mut succeeded, mut bytes) = (0, 0);
+    for (seq, event) in (first_seq..).zip(events) {
+        insert.execute(params![run, seq, at_ms as i64, event.kind, VERSION, event.body])?;
+        succeeded += u32::from(matches!(event.facts, Facts::StepSucceeded));
+        summarise(db, run, at_ms, owner, &event.facts)?;
+        if counts {
+            stats::record(db, run, at_ms, &event.facts)?;
+        }
+        bytes += event.body.len() as i64;
+    }
+    let counted = "UPDATE run SET succeeded = succeeded + ?, events = events + ?, bytes = bytes + ? WHERE id = ?";
+    db.prepare_cached(counted)?.execute(params![succeeded, events.len() as i64, bytes, run])?;
+    Ok(())
 }
 
 /// Keeps the run's row in step with its events.
-fn summarise(db: &Transaction, run: RunId, at_ms: u64, owner: &str, event: &RunEvent) -> rusqlite::Result<()> {
-    match event {
-        RunEvent::Planned { planning } => db
+fn summarise(db: &Transaction, run: RunId, at_ms: u64, owner: &str, facts: &Facts) -> rusqlite::Result<()> {
+    match facts {
+        Facts::Planned { steps, revision } => db
             .prepare_cached("UPDATE run SET steps = ?, catalog_revision = ? WHERE id = ?")?
-            .execute(params![planning.plan.steps.len() as i64, planning.revision, run])?,
+            .execute(params![*steps as i64, revision, run])?,
         // A plan may be started by another process than the one that made it, and again after it ended.
-        RunEvent::Started { plan, catalog_revision, .. } => db
+        Facts::Started { steps, revision } => db
             .prepare_cached(
                 "UPDATE run SET started_ms = ?, finished_ms = NULL, outcome = NULL, steps = ?, succeeded = 0,
                      catalog_revision = ?, owner = ? WHERE id = ?",
             )?
-            .execute(params![at_ms as i64, plan.steps.len() as i64, catalog_revision, owner, run])?,
+            .execute(params![at_ms as i64, *steps as i64, revision, owner, run])?,
         // Somebody goes on with it: it is theirs now, and not at its end.
-        RunEvent::Reopened { .. } => db
+        Facts::Reopened => db
             .prepare_cached("UPDATE run SET finished_ms = NULL, outcome = NULL, owner = ? WHERE id = ?")?
             .execute(params![owner, run])?,
-        RunEvent::StepSucceeded { .. } => {
-            db.prepare_cached("UPDATE run SET succeeded = succeeded + 1 WHERE id = ?")?.execute([run])?
-        }
-        RunEvent::Finished { outcome, .. } => db
+        Facts::Finished { outcome } => db
             .prepare_cached("UPDATE run SET finished_ms = ?, outcome = ? WHERE id = ?")?
             .execute(params![at_ms as i64, super::outcome_name(*outcome), run])?,
-        RunEvent::Derived { origin } => {
-            let change = origin.change.as_ref().map(|c| c.to_string()).unwrap_or_default();
-            db.prepare_cached("UPDATE run SET origin_uid = ?, origin_at = ?, origin_change = ? WHERE id = ?")?
-                .execute(params![origin.uid, origin.at, change, run])?
-        }
-        RunEvent::Compared { faithful, .. } => {
+        Facts::Derived { uid, at, change } => db
+            .prepare_cached("UPDATE run SET origin_uid = ?, origin_at = ?, origin_change = ? WHERE id = ?")?
+            .execute(params![uid, at, change, run])?,
+        Facts::Compared { faithful } => {
             db.prepare_cached("UPDATE run SET faithful = ? WHERE id = ?")?.execute(params![faithful, run])?
         }
         _ => 0,

@@ -25,6 +25,11 @@ const fresh = (): StepState => ({
   skip: null,
   fallback: null,
   tries: 0,
+  waits_ms: null,
+  edited_arguments: null,
+  edited_result: false,
+  unknown: false,
+  hits: [],
 });
 
 const unavailable = {
@@ -59,6 +64,23 @@ export function simulate(
     origin: null,
     faithful: null,
     divergence: null,
+    options: {
+      breakpoints: [],
+      faults: [],
+      no_cache: false,
+      step_mode: false,
+      seed: 0,
+      jitter_percent: null,
+      conversation: [],
+      metadata: {},
+    },
+    breakpoints: [],
+    hits: [],
+    paused: null,
+    go: { kind: "continue" },
+    stepping: null,
+    told_unknown: false,
+    dropped: [],
   };
   const pending: { at: number; kind: string; step: string; text: string; apply: () => void }[] = [];
   const record = (at: number, kind: string, step: string, text: string, apply: () => void = () => {}) =>
@@ -97,7 +119,18 @@ export function simulate(
     const mine = () => state.steps[step.id]!;
     const took = step.ms ?? 200;
     const end = at + took;
-    const running: Attempt = { number, tool, arguments: step.args, started_ms: at, duration_ms: null, outcome: null };
+    const running: Attempt = {
+      number,
+      tool,
+      arguments: step.args,
+      started_ms: at,
+      duration_ms: null,
+      outcome: null,
+      cached_ms: null,
+      fault: null,
+      timeout: null,
+      unknown: false,
+    };
     record(at, "attempt_started", step.id, `${tool} is called, attempt ${number}`, () => {
       mine().status = "running";
       mine().attempts.push({ ...running });
