@@ -32,13 +32,14 @@ use std::{
 };
 use tokio::sync::mpsc;
 use toolplan_adapters::{
+    cache::MemoryCache,
     models::{ProviderConfig, Recorded},
     tools::{Secrets, Toolbox, builtin_specs},
 };
 use toolplan_engine::{
     discovery::Index,
     ports::ChatModel,
-    settings::Settings,
+    settings::{CacheSettings, Settings},
     tokens::Tiktoken,
     tool::{Catalog, validate},
 };
@@ -85,6 +86,7 @@ struct Inner {
     runs: Mutex<HashMap<u32, runs::Live>>,
     followers: Mutex<Vec<mpsc::UnboundedSender<RunUpdate>>>,
     toolbox: Mutex<Option<(toolplan_engine::settings::NetworkSettings, Toolbox)>>,
+    cache: Mutex<Option<(CacheSettings, Arc<MemoryCache>)>>,
     notices: Vec<Problem>,
 }
 
@@ -129,6 +131,7 @@ impl Workbench {
             settings.network.jira_url = address.clone();
             settings.network.confluence_url = address.clone();
         }
+        store.set_durability(settings.run.durability);
         let (model, temperature, provider) = provider(&environment, &mut notices);
         let index = Arc::new(Index::of(&catalog));
         let (samples, recordings) = if place.is_sample {
@@ -152,6 +155,7 @@ impl Workbench {
             runs: Mutex::default(),
             followers: Mutex::default(),
             toolbox: Mutex::default(),
+            cache: Mutex::default(),
             notices,
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -188,6 +192,7 @@ impl Workbench {
             ));
         }
         self.inner.store.settings().save(&settings)?;
+        self.inner.store.set_durability(settings.run.durability);
         *self.inner.settings.write().expect("no writer panics") = settings;
         Ok(())
     }
@@ -214,6 +219,23 @@ impl Workbench {
                 let toolbox = Toolbox::new(self.inner.place.root.clone(), network.clone(), Secrets::from_env());
                 *cached = Some((network, toolbox.clone()));
                 toolbox
+            }
+        }
+    }
+
+    /// The results of harmless calls, shared by all runs; made anew, and empty, when its settings change (O-08).
+    fn cache(&self) -> Option<Arc<MemoryCache>> {
+        let settings = self.settings().run.cache;
+        if !settings.enabled || settings.ttl_s == 0 {
+            return None;
+        }
+        let mut kept = self.inner.cache.lock().expect("no holder panics");
+        match &*kept {
+            Some((of, cache)) if *of == settings => Some(cache.clone()),
+            _ => {
+                let cache = Arc::new(MemoryCache::new(&settings));
+                *kept = Some((settings, cache.clone()));
+                Some(cache)
             }
         }
     }

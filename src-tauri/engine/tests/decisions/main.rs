@@ -5,6 +5,7 @@
 //! for real time, reads a file or opens a socket.
 
 mod bench;
+mod control;
 mod desk;
 mod guard;
 mod hostile;
