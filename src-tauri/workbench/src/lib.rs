@@ -8,6 +8,7 @@ mod changes;
 mod control;
 mod describe;
 mod doctor;
+mod environment;
 pub mod eval;
 mod graph;
 mod home;
@@ -19,6 +20,7 @@ pub mod views;
 
 pub use control::{parse_breakpoint, parse_fault};
 pub use doctor::Check;
+pub use environment::SettingOrigin;
 pub use runs::RunUpdate;
 pub use toolplan_adapters as adapters;
 pub use toolplan_engine as engine;
@@ -76,8 +78,8 @@ struct Inner {
     tools: RwLock<Tools>,
     settings: RwLock<Settings>,
     model: Option<Arc<dyn ChatModel>>,
-    /// From the environment; wins over the settings.
-    temperature: Option<f32>,
+    /// From the environment; win over the settings.
+    overrides: environment::Overrides,
     provider: ProviderInfo,
     recordings: Recorded,
     samples: Vec<SampleQuery>,
@@ -132,7 +134,8 @@ impl Workbench {
             settings.network.confluence_url = address.clone();
         }
         store.set_durability(settings.run.durability);
-        let (model, temperature, provider) = provider(&environment, &mut notices);
+        let (model, provider) = provider(&environment, &mut notices);
+        let overrides = environment::Overrides::read(|name| environment(name), &mut notices);
         let index = Arc::new(Index::of(&catalog));
         let (samples, recordings) = if place.is_sample {
             (sample::queries(&address), sample::recordings(&address))
@@ -145,7 +148,7 @@ impl Workbench {
             tools: RwLock::new(Tools { catalog, index }),
             settings: RwLock::new(settings),
             model,
-            temperature,
+            overrides,
             provider,
             recordings: Recorded::new(recordings),
             samples,
@@ -183,7 +186,7 @@ impl Workbench {
     }
 
     /// Stores the settings; they hold from the next planning and the next call on.
-    pub fn save_settings(&self, settings: Settings) -> Result<(), Problem> {
+    pub fn save_settings(&self, mut settings: Settings) -> Result<(), Problem> {
         if !settings.default_mode.is_empty() && settings.modes.iter().all(|m| m.name != settings.default_mode) {
             return Err(Problem::new(
                 "settings.default_mode",
@@ -191,14 +194,18 @@ impl Workbench {
                 "choose one of the modes, or leave it empty",
             ));
         }
+        self.inner.overrides.keep_own(&mut settings, &self.inner.settings.read().expect("no writer panics"));
         self.inner.store.settings().save(&settings)?;
         self.inner.store.set_durability(settings.run.durability);
         *self.inner.settings.write().expect("no writer panics") = settings;
         Ok(())
     }
 
+    /// The workspace's settings, with those of the environment over them (O-13).
     fn settings(&self) -> Settings {
-        self.inner.settings.read().expect("no writer panics").clone()
+        let mut settings = self.inner.settings.read().expect("no writer panics").clone();
+        self.inner.overrides.apply(&mut settings);
+        settings
     }
 
     fn tools(&self) -> Tools {
@@ -253,13 +260,10 @@ fn first_start(store: &Store, place: &Place) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The model and the temperature that the environment configures. Trouble with it is a notice: planning goes on
+/// The model that the environment configures. Trouble with it is a notice: planning goes on
 /// offline.
-fn provider(
-    environment: &Environment,
-    notices: &mut Vec<Problem>,
-) -> (Option<Arc<dyn ChatModel>>, Option<f32>, ProviderInfo) {
-    let offline = |note: String| (None, None, ProviderInfo { configured: false, label: "offline".into(), note });
+fn provider(environment: &Environment, notices: &mut Vec<Problem>) -> (Option<Arc<dyn ChatModel>>, ProviderInfo) {
+    let offline = |note: String| (None, ProviderInfo { configured: false, label: "offline".into(), note });
     let config = match ProviderConfig::from_env(|name| environment(name)) {
         Ok(Some(config)) => config,
         Ok(None) => {
@@ -277,7 +281,7 @@ fn provider(
         Ok(model) => {
             let label = model.label();
             let note = format!("{label} plans when the planner is set to model");
-            (Some(model), config.temperature, ProviderInfo { configured: true, label, note })
+            (Some(model), ProviderInfo { configured: true, label, note })
         }
         Err(problem) => {
             let note = format!("{}: {}", problem.message, problem.hint);

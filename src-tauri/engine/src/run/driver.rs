@@ -18,7 +18,7 @@ use crate::{
         CacheKey, Cached, CallContext, ErrorClass, Given, Journal, ResultCache, ToolError, ToolResult, ToolRuntime,
     },
     schedule::{Action, Frontier},
-    settings::RunSettings,
+    settings::{Backoff, RunSettings},
     tool::{Catalog, Entry, ToolCall, ToolSpec},
 };
 use futures::FutureExt;
@@ -219,6 +219,9 @@ impl Driver {
             });
             let mut options = self.options.clone();
             options.jitter_percent = options.jitter_percent.or(Some(self.settings.jitter_percent)).filter(|p| *p > 0);
+            if options.backoff == Backoff::default() {
+                options.backoff = self.settings.backoff;
+            }
             options.faults.extend(self.settings.faults.iter().cloned());
             if options != RunOptions::default() {
                 let step_mode = options.step_mode;

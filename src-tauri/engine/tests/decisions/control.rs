@@ -281,9 +281,12 @@ async fn a_step_is_cancelled() {
 #[tokio::test(start_paused = true)]
 async fn a_paused_run_ends() {
     let ran = debugged("a", "", &["step:a"], "").but(|b| b.cancel_after = Some(50)).run().await;
-    check(&ran, expect![[r#"
+    check(
+        &ran,
+        expect![[r#"
         0 start of 1; options; a ready; a #1 hits step:a; PAUSED at breakpoint 1 a
-        50 CANCEL; a cancelled; end cancelled after 50"#]]);
+        50 CANCEL; a cancelled; end cancelled after 50"#]],
+    );
     let ran = debugged("a", "", &["step:a"], "").run().await;
     assert_eq!(ran.result.unwrap_err().code, "run.stuck");
 }
