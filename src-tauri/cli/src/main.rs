@@ -7,6 +7,7 @@ mod arguments;
 mod commands;
 mod discovery;
 mod past;
+mod debug;
 mod print;
 mod visibility;
 

@@ -418,6 +418,11 @@ impl Catalog {
         self.entries.get_index_of(name)
     }
 
+    /// The tool as this catalog has it, for as long as somebody needs it.
+    pub fn entry(&self, name: &str) -> Option<Arc<Entry>> {
+        self.entries.get(name).cloned()
+    }
+
     pub fn spec(&self, name: &str) -> Option<&ToolSpec> {
         self.get(name).map(|e| &e.spec)
     }
@@ -452,7 +457,7 @@ impl Catalog {
         let entries = Arc::make_mut(&mut next.entries);
         for spec in specs {
             validate(&spec)?;
-            entries.insert(spec.name.clone(), Entry::new(spec));
+            entries.insert(spec.name.as_str().into(), Entry::new(spec));
         }
         Ok(next)
     }

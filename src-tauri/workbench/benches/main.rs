@@ -14,6 +14,7 @@ mod overhead;
 mod peers;
 mod runs;
 mod screen;
+mod scale;
 mod speedup;
 mod table;
 mod whole;
@@ -44,6 +45,7 @@ const SECTIONS: [Section; 7] = [
     ("journal", journal::tables),
     ("guard", guard::tables),
     ("open", open::tables),
+    ("scale", scale::tables),
 ];
 
 fn main() -> ExitCode {

@@ -10,6 +10,7 @@ mod describe;
 mod discovery;
 mod doctor;
 mod edits;
+mod environment;
 pub mod eval;
 mod files;
 mod graph;
@@ -33,6 +34,7 @@ pub mod visibility;
 
 pub use control::{parse_breakpoint, parse_fault};
 pub use doctor::Check;
+pub use environment::SettingOrigin;
 pub use runs::RunUpdate;
 pub use toolplan_adapters as adapters;
 pub use toolplan_engine as engine;
@@ -47,6 +49,7 @@ use std::{
 };
 use tokio::sync::mpsc;
 use toolplan_adapters::{
+    cache::MemoryCache,
     models::{ProviderConfig, Recorded},
     tools::{Secrets, Toolbox, builtin_specs},
 };
@@ -54,7 +57,7 @@ use toolplan_engine::{
     discovery::Index,
     lint::Linter,
     ports::ChatModel,
-    settings::Settings,
+    settings::{CacheSettings, Settings},
     tokens::Tiktoken,
     tool::{Catalog, validate},
 };
@@ -92,8 +95,8 @@ struct Inner {
     index_cache: IndexCache,
     settings: RwLock<Settings>,
     model: Option<Arc<dyn ChatModel>>,
-    /// From the environment; wins over the settings.
-    temperature: Option<f32>,
+    /// From the environment; win over the settings.
+    overrides: environment::Overrides,
     provider: ProviderInfo,
     recordings: Recorded,
     samples: Vec<SampleQuery>,
@@ -105,6 +108,7 @@ struct Inner {
     followers: Mutex<Vec<mpsc::UnboundedSender<RunUpdate>>>,
     activations: discovery::Activations,
     toolbox: Mutex<Option<(toolplan_engine::settings::NetworkSettings, Toolbox)>>,
+    cache: Mutex<Option<(CacheSettings, Arc<MemoryCache>)>>,
     notices: Vec<Problem>,
     /// Held while the catalog is edited: an edit reads what it changes.
     editing: Mutex<()>,
@@ -162,7 +166,9 @@ impl Workbench {
             settings.network.jira_url = address.clone();
             settings.network.confluence_url = address.clone();
         }
-        let (model, temperature, provider) = provider(&environment, &mut notices);
+        store.set_durability(settings.run.durability);
+        let (model, provider) = provider(&environment, &mut notices);
+        let overrides = environment::Overrides::read(|name| environment(name), &mut notices);
         let index_cache = IndexCache::of(&place, &settings.discovery, &environment);
         let (index, problems) = index_cache.open(&catalog, &settings.discovery);
         notices.extend(problems);
@@ -178,7 +184,7 @@ impl Workbench {
             index_cache,
             settings: RwLock::new(settings),
             model,
-            temperature,
+            overrides,
             provider,
             recordings: Recorded::new(recordings),
             samples,
@@ -190,6 +196,7 @@ impl Workbench {
             followers: Mutex::default(),
             activations: Default::default(),
             toolbox: Mutex::default(),
+            cache: Mutex::default(),
             notices,
             editing: Mutex::default(),
             linter: Mutex::default(),
@@ -225,7 +232,7 @@ impl Workbench {
     }
 
     /// Stores the settings; they hold from the next planning and the next call on.
-    pub fn save_settings(&self, settings: Settings) -> Result<(), Problem> {
+    pub fn save_settings(&self, mut settings: Settings) -> Result<(), Problem> {
         settings.check()?;
         if let Some(problem) = settings.discovery.problems().into_iter().next() {
             return Err(problem);
@@ -234,17 +241,22 @@ impl Workbench {
         if let Some(problem) = problems.into_iter().next() {
             return Err(problem);
         }
+        self.inner.overrides.keep_own(&mut settings, &self.inner.settings.read().expect("no writer panics"));
         self.inner.store.settings().save(&settings)?;
         if settings.discovery.enabled && discovery::register(&self.inner.store)? {
             self.reload()?;
         }
         self.inner.store.redact_with(redactor);
+        self.inner.store.set_durability(settings.run.durability);
         *self.inner.settings.write().expect("no writer panics") = settings;
         Ok(())
     }
 
+    /// The workspace's settings, with those of the environment over them (O-13).
     fn settings(&self) -> Settings {
-        self.inner.settings.read().expect("no writer panics").clone()
+        let mut settings = self.inner.settings.read().expect("no writer panics").clone();
+        self.inner.overrides.apply(&mut settings);
+        settings
     }
 
     fn tools(&self) -> Tools {
@@ -272,6 +284,23 @@ impl Workbench {
             }
         }
     }
+
+    /// The results of harmless calls, shared by all runs; made anew, and empty, when its settings change (O-08).
+    fn cache(&self) -> Option<Arc<MemoryCache>> {
+        let settings = self.settings().run.cache;
+        if !settings.enabled || settings.ttl_s == 0 {
+            return None;
+        }
+        let mut kept = self.inner.cache.lock().expect("no holder panics");
+        match &*kept {
+            Some((of, cache)) if *of == settings => Some(cache.clone()),
+            _ => {
+                let cache = Arc::new(MemoryCache::new(&settings));
+                *kept = Some((settings, cache.clone()));
+                Some(cache)
+            }
+        }
+    }
 }
 
 /// Registers the built-in tools and, for the sample, its own; stores the sample's settings.
@@ -286,13 +315,10 @@ fn first_start(store: &Store, place: &Place) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The model and the temperature that the environment configures. Trouble with it is a notice: planning goes on
+/// The model that the environment configures. Trouble with it is a notice: planning goes on
 /// offline.
-fn provider(
-    environment: &Environment,
-    notices: &mut Vec<Problem>,
-) -> (Option<Arc<dyn ChatModel>>, Option<f32>, ProviderInfo) {
-    let offline = |note: String| (None, None, ProviderInfo { configured: false, label: "offline".into(), note });
+fn provider(environment: &Environment, notices: &mut Vec<Problem>) -> (Option<Arc<dyn ChatModel>>, ProviderInfo) {
+    let offline = |note: String| (None, ProviderInfo { configured: false, label: "offline".into(), note });
     let config = match ProviderConfig::from_env(|name| environment(name)) {
         Ok(Some(config)) => config,
         Ok(None) => {
@@ -310,7 +336,7 @@ fn provider(
         Ok(model) => {
             let label = model.label();
             let note = format!("{label} plans when the planner is set to model");
-            (Some(model), config.temperature, ProviderInfo { configured: true, label, note })
+            (Some(model), ProviderInfo { configured: true, label, note })
         }
         Err(problem) => {
             let note = format!("{}: {}", problem.message, problem.hint);

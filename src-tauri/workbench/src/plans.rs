@@ -153,9 +153,7 @@ impl Workbench {
     pub fn prompt(&self, request: &Request) -> Result<Prompt, Problem> {
         let (tools, settings) = (self.tools(), self.settings());
         let request = self.activated_in(&settings, request.clone());
-        let mut prompt = planning::prompt(&tools.catalog, &tools.index, &settings, &request)?;
-        prompt.temperature = self.inner.temperature.unwrap_or(prompt.temperature);
-        Ok(prompt)
+        planning::prompt(&tools.catalog, &tools.index, &settings, &request)
     }
 
     pub(crate) fn planned(&self, id: u32) -> Result<Arc<Planned>, Problem> {
@@ -222,8 +220,7 @@ impl Workbench {
         let mut replies: Vec<(Reply, Option<u32>)> = vec![];
         let limit = Duration::from_millis(u64::from(settings.planner.timeout_ms));
         loop {
-            let mut prompt = dialogue.prompt()?;
-            prompt.temperature = self.inner.temperature.unwrap_or(prompt.temperature);
+            let prompt = dialogue.prompt()?;
             let (reply, model_ms) = match (earlier.next(), &model) {
                 (Some(reply), _) => reply,
                 (None, None) => break,

@@ -7,6 +7,7 @@
 mod bench;
 mod compare;
 mod capability;
+mod control;
 mod desk;
 mod discovery;
 mod filter;
