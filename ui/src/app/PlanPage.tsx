@@ -60,6 +60,7 @@ function Middle({ view }: { view: PlanView }) {
               <PlanHeader view={view} />
               <GraphOrTable
                 graph={view.graph}
+                specs={view.planning.plan.steps}
                 run={run}
                 criticalPath={view.planning.shape.critical_path}
                 changed={changed}

@@ -15,6 +15,7 @@ import { useWindow } from "../lib/store";
 import { GraphOrTable } from "./GraphOrTable";
 import { Inspector, useInspects } from "./Inspector";
 
+const NO_PATH: readonly string[] = [];
 const UNCHANGED: ReadonlySet<string> = new Set();
 
 export function RunsPage() {
@@ -99,8 +100,9 @@ function OpenRun({ detail, state, cursor }: { detail: RunDetail; state: RunState
               <Stepper run={summary.id} events={events} cursor={cursor} />
               <GraphOrTable
                 graph={graph}
+                specs={detail.state.plan.steps}
                 run={state}
-                criticalPath={detail.state.planning?.shape.critical_path ?? []}
+                criticalPath={detail.state.planning?.shape.critical_path ?? NO_PATH}
                 changed={UNCHANGED}
               />
             </>

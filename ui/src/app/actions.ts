@@ -4,6 +4,7 @@ import { openSample, planDraft } from "../lib/context";
 import { useRunning } from "../lib/running";
 import { useWindow, type View } from "../lib/store";
 import { undoLastEdit } from "../features/catalog/save";
+import { useFinding } from "../graph/find";
 import { nextTheme } from "./theme";
 
 export interface Action {
@@ -54,6 +55,13 @@ export const actions: Action[] = [
     label: "Switch between graph and table",
     shortcut: "t",
     run: () => set({ asTable: !useWindow.getState().asTable }),
+  },
+  {
+    id: "find-step",
+    label: "Find a step in the graph",
+    keywords: "search",
+    shortcut: "Ctrl+F",
+    run: () => useFinding.getState().set({ open: true }),
   },
   ...VIEWS.map(({ view, label }, i): Action => ({
     id: `view-${view}`,

@@ -14,7 +14,7 @@ function notation(event: KeyboardEvent): string {
 }
 
 /** Keys that also work while the person types. */
-const EVERYWHERE = ["Ctrl+K", "Ctrl+Enter", "F5", "Shift+F5"];
+const EVERYWHERE = ["Ctrl+K", "Ctrl+Enter", "Ctrl+F", "F5", "Shift+F5"];
 
 export function useShortcuts() {
   useEffect(() => {

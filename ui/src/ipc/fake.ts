@@ -18,13 +18,15 @@ import {
   type ToolSpec,
 } from "./client";
 import { makeGraph, makePlanning, scenarioFor, type Scenario } from "./fake/plan";
-import { simulate, summaryOf, type FakeRun } from "./fake/runs";
-import { samples, scenarios } from "./fake/scenarios";
+import { largeScenarios } from "./fake/large";
+import { eventRow, shownState, simulate, stateAt, summaryOf, type FakeRun } from "./fake/runs";
+import { sampleOf, scenarios as small } from "./fake/scenarios";
 import { fakeTools } from "./fake/tools";
 import { costOf, decided, isVisible, rowOf, visibilityTrail } from "./fake/visibility";
 import { emptyRequest } from "../lib/store";
 
 const HOUR = 3_600_000;
+const TELL_MS = 40;
 
 const settings = (): Settings => ({
   policy: { allowed: null, denied: [], require_tags: [] },
@@ -54,6 +56,9 @@ interface Kept {
 }
 
 export function createHost(): Host {
+  // `?scenario=large` and `?scenario=longrun` bring a plan of 1,000 steps, and a run of 100,000 events.
+  const large = largeScenarios(typeof location === "undefined" ? "" : location.search);
+  const scenarios = [...large, ...small];
   let tools = fakeTools();
   let revision = 40;
   let chosen = settings();
@@ -102,18 +107,27 @@ export function createHost(): Host {
     const { planning } = planFor({ ...emptyRequest, query: scenario.query });
     runs.push(simulate(runs.length + 1, scenario, planning, tools, Date.now() - hoursAgo * HOUR));
   }
-  pastRun(scenarios[1]!, 26);
-  pastRun(scenarios[2]!, 3);
+  for (const [scenario, hoursAgo] of large.length > 0
+    ? large.map((s) => [s, 2] as const)
+    : ([
+        [small[1]!, 26],
+        [small[2]!, 3],
+      ] as const)) {
+    pastRun(scenario, hoursAgo);
+  }
 
   function advance(run: FakeRun) {
     const done = run.shown >= run.events.length;
-    for (const listener of listeners) listener({ run: run.id, state: run.states[run.shown - 1]! });
+    for (const listener of listeners) listener({ run: run.id, state: shownState(run) });
     if (done) return;
-    const gap = run.events[run.shown]!.at_ms - run.events[run.shown - 1]!.at_ms;
+    const now = run.events[run.shown - 1]!.at_ms;
+    const gap = run.events[run.shown]!.at_ms - now;
     setTimeout(() => {
       // Cancelled in between: nothing more happens.
-      if (run.states[run.shown - 1]!.outcome !== null) return;
+      if (shownState(run).outcome !== null) return;
       run.shown++;
+      // The window is told a few times a second, not of every event.
+      while (run.shown < run.events.length && run.events[run.shown]!.at_ms - now < TELL_MS) run.shown++;
       advance(run);
     }, gap);
   }
@@ -139,7 +153,7 @@ export function createHost(): Host {
         },
         settings: chosen,
         revision,
-        samples,
+        samples: scenarios.map(sampleOf),
       }),
 
     async saveSettings(next) {
@@ -220,22 +234,20 @@ export function createHost(): Host {
 
     async cancelRun(id) {
       const run = runNamed(id);
-      const state = run.states[run.shown - 1]!;
-      const cancelled = structuredClone(state);
-      for (const step of Object.values(cancelled.steps))
-        if (step.finished_ms === null && step.status !== "skipped") step.status = "cancelled";
-      Object.assign(cancelled, {
-        seq: state.seq + 1,
-        outcome: "cancelled",
-        duration_ms: Date.now() - (state.started_ms ?? 0),
-      });
-      run.states.splice(run.shown, Infinity, cancelled);
+      const seq = run.shown + 1;
+      const at_ms = Date.now();
+      const event = { seq, at_ms, kind: "run_finished", step: "", text: "The run ended: cancelled" };
       run.events.splice(run.shown, Infinity, {
-        seq: cancelled.seq,
-        at_ms: Date.now(),
-        kind: "run_finished",
-        step: "",
-        text: "The run ended: cancelled",
+        ...event,
+        tool: "",
+        status: "cancelled",
+        duration_ms: null,
+        apply: (state) => {
+          for (const [step, was] of Object.entries(state.steps))
+            if (was.finished_ms === null && was.status !== "skipped")
+              state.steps[step] = { ...was, status: "cancelled" };
+          Object.assign(state, { outcome: "cancelled", duration_ms: at_ms - (state.started_ms ?? 0) });
+        },
       });
       run.shown++;
       advance(run);
@@ -246,20 +258,19 @@ export function createHost(): Host {
 
     async openRun(id) {
       const run = runNamed(id);
-      const state = { ...run.states[run.shown - 1]!, planning: run.planning };
-      return now({
+      return {
         summary: summaryOf(run),
-        state,
+        state: { ...shownState(run), planning: run.planning },
         graph: makeGraph(run.scenario, run.planning, tools),
-        events: run.events.slice(0, run.shown),
-      });
+        events: run.events.slice(0, run.shown).map(eventRow),
+      };
     },
 
     async runAt(id, seq) {
-      return now(
-        runNamed(id).states.find((s) => s.seq === seq) ??
-          refuse("run.unknown_event", `Run ${id} has no event ${seq}`, "Choose an event of the log."),
-      );
+      const run = runNamed(id);
+      if (seq < 1 || seq > run.shown)
+        refuse("run.unknown_event", `Run ${id} has no event ${seq}`, "Choose an event of the log.");
+      return stateAt(run, seq);
     },
 
     async onRunAdvanced(listener) {

@@ -24,3 +24,8 @@ export function looksOf(run: RunState | null | undefined): Record<string, StepLo
   if (!run) return {};
   return Object.fromEntries(Object.entries(run.steps).map(([id, step]) => [id, lookOf(step)]));
 }
+
+export function sameLook(a: StepLook | undefined, b: StepLook | undefined): boolean {
+  if (!a || !b) return a === b;
+  return a.status === b.status && a.elapsed_ms === b.elapsed_ms && a.retries === b.retries && a.fallback === b.fallback;
+}
