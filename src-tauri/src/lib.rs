@@ -35,7 +35,21 @@ pub fn ipc() -> Builder<tauri::Wry> {
             commands::run::cancel_run,
             commands::run::runs,
             commands::run::open_run,
-            commands::run::run_at,
+            commands::past::run_at,
+            commands::past::run_events,
+            commands::past::find_event,
+            commands::past::run_marks,
+            commands::past::diff_runs,
+            commands::past::replay_run,
+            commands::past::replan_run,
+            commands::past::fork_run,
+            commands::past::run_tree,
+            commands::past::export_run,
+            commands::past::import_runs,
+            commands::past::storage,
+            commands::past::prune_runs,
+            commands::past::pin_run,
+            commands::past::delete_run,
         ])
         .events(collect_events![RunAdvanced])
         // Every whole number that crosses fits in 53 bits: counts, and milliseconds since 1970.

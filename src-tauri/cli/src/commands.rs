@@ -73,7 +73,7 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
         Command::Show { run, events, at } => {
             let mut detail = workbench.open_run(run)?;
             if let Some(seq) = at {
-                detail.state = workbench.run_at(run, seq)?;
+                detail.state = workbench.run_at(run, seq)?.state;
                 detail.events.retain(|e| e.seq <= seq);
             }
             show(json, &detail, || {

@@ -17,13 +17,16 @@ macro_rules! pattern {
 }
 
 pub mod classify;
+pub mod compare;
 pub mod decompose;
 pub mod discovery;
+pub mod filter;
 pub mod guard;
 pub mod plan;
 pub mod planning;
 pub mod ports;
 pub mod problem;
+pub mod redact;
 pub mod request;
 pub mod run;
 pub mod schedule;

@@ -40,6 +40,9 @@ pub struct Planning {
     /// One trail per tool of the catalog up to [`MAX_TRAILS`] tools; beyond that only the tools that were proposed,
     /// ranked or added. The trail of any other tool is computed when asked for.
     pub trails: Vec<Trail>,
+    /// What the model said, so that the query can be planned again without it. Null when none was asked.
+    #[serde(default)]
+    pub reply: Option<Reply>,
 }
 
 /// How many trails a [`Planning`] carries.
@@ -190,6 +193,10 @@ pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
         tokens: token_report(inputs, &viewer),
         funnel,
         trails,
+        reply: match inputs.answer {
+            Answer::Reply { reply, .. } => Some(reply.clone()),
+            _ => None,
+        },
     })
 }
 

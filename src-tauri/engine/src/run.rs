@@ -6,11 +6,13 @@
 
 pub mod driver;
 pub mod event;
+pub mod origin;
 pub mod state;
 
 pub use driver::{Driver, Gatekeeper};
 
 pub use event::{AttemptOutcome, JournalEntry, RunEvent, RunOutcome, Skip};
+pub use origin::{AnswerSource, ForkChange, Origin, ReplayPolicy};
 pub use state::{Attempt, RunState, StepState, StepStatus};
 
 /// Number of a run in its workspace, from 1.

@@ -27,6 +27,8 @@ pub struct Settings {
     pub planner: PlannerSettings,
     pub run: RunSettings,
     pub network: NetworkSettings,
+    pub redaction: RedactionSettings,
+    pub retention: RetentionSettings,
 }
 
 impl Default for Settings {
@@ -45,6 +47,8 @@ impl Default for Settings {
             planner: PlannerSettings::default(),
             run: RunSettings::default(),
             network: NetworkSettings::default(),
+            redaction: RedactionSettings::default(),
+            retention: RetentionSettings::default(),
         }
     }
 }
@@ -213,4 +217,36 @@ impl Default for NetworkSettings {
     fn default() -> Self {
         Self { jira_url: String::new(), confluence_url: String::new(), allow_private: false, max_bytes: 2_000_000 }
     }
+}
+
+/// What never gets into the journal, beside the secrets that are known and the shapes that are built in (S-01).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct RedactionSettings {
+    /// Names of fields whose text is left out, in any letter case; `-` and `_` are the same.
+    pub fields: Vec<String>,
+    pub patterns: Vec<RedactionPattern>,
+}
+
+/// Text that is left out wherever it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct RedactionPattern {
+    /// What it is; stands in the place of the text, as in `[redacted: customer number]`.
+    pub name: String,
+    /// A regular expression.
+    pub pattern: String,
+}
+
+/// Which runs are kept; zero means without limit. Pinned runs and runs under way always are.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct RetentionSettings {
+    pub max_runs: u32,
+    pub max_age_days: u32,
+    /// Megabytes of the runs' events.
+    pub max_megabytes: u32,
 }

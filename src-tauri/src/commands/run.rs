@@ -3,7 +3,7 @@
 use tauri::State;
 use toolplan_workbench::{
     Problem, Workbench,
-    engine::run::{RunId, RunState},
+    engine::run::RunId,
     views::{RunDetail, RunSummary},
 };
 
@@ -31,11 +31,4 @@ pub async fn runs(workbench: State<'_, Workbench>) -> Result<Vec<RunSummary>, Pr
 #[specta::specta]
 pub async fn open_run(workbench: State<'_, Workbench>, run: RunId) -> Result<RunDetail, Problem> {
     workbench.open_run(run)
-}
-
-/// The run as it was after the event `seq`.
-#[tauri::command]
-#[specta::specta]
-pub async fn run_at(workbench: State<'_, Workbench>, run: RunId, seq: u32) -> Result<RunState, Problem> {
-    workbench.run_at(run, seq)
 }

@@ -3,7 +3,7 @@
 use crate::views::{EventRow, FieldChange};
 use serde_json::Value;
 use toolplan_engine::{
-    run::{AttemptOutcome, JournalEntry, RunEvent, RunOutcome, Skip},
+    run::{AttemptOutcome, ForkChange, JournalEntry, Origin, RunEvent, RunOutcome, Skip},
     text::middle_truncate,
     tool::ToolSpec,
 };
@@ -54,8 +54,42 @@ pub fn event_row(entry: &JournalEntry) -> EventRow {
         RunEvent::Finished { outcome, duration_ms } => {
             ("", format!("Run {} after {duration_ms} ms", run_outcome(*outcome)))
         }
+        RunEvent::Basis { tools, .. } => ("", format!("Settings, and {} tools that may be called", tools.len())),
+        RunEvent::Derived { origin } => ("", derived(origin)),
+        RunEvent::Compared { faithful: true, .. } => ("", "Faithful: every decision is the origin's".into()),
+        RunEvent::Compared { divergence, .. } => {
+            let where_ = divergence.as_ref().map(|d| d.sentence.as_str()).unwrap_or("the decisions differ");
+            ("", format!("Not faithful: {where_}"))
+        }
+        RunEvent::Unknown { kind, .. } => (
+            entry.event.step().unwrap_or_default(),
+            format!("{kind}: an event of a newer Toolplan, without effect here"),
+        ),
     };
     EventRow { seq: entry.seq, at_ms: entry.at_ms, kind: entry.event.kind().into(), step: step.into(), text }
+}
+
+/// What a run comes from.
+pub fn derived(origin: &Origin) -> String {
+    match &origin.change {
+        None => format!("Replays run {} from event {}", origin.run, origin.at),
+        Some(change) => format!("Forks run {} after event {}: {}", origin.run, origin.at, fork_change(change)),
+    }
+}
+
+/// The one thing that is different in a fork.
+pub fn fork_change(change: &ForkChange) -> String {
+    match change {
+        ForkChange::Arguments { step, arguments } => {
+            format!("{step} is called with {}", middle_truncate(&Value::from(arguments.clone()).to_string(), 80))
+        }
+        ForkChange::Result { step, value } => {
+            format!("{step} gives {}", middle_truncate(&value.to_string(), 80))
+        }
+        ForkChange::Skip { step } => format!("{step} is skipped"),
+        ForkChange::Tool { spec } => format!("{} is described anew", spec.name),
+        ForkChange::Settings { .. } => "other settings".into(),
+    }
 }
 
 pub fn skip(reason: &Skip) -> String {

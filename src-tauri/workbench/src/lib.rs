@@ -10,6 +10,7 @@ mod doctor;
 pub mod eval;
 mod graph;
 mod home;
+mod past;
 mod plans;
 mod runs;
 mod sample;

@@ -2,7 +2,7 @@
 
 use crate::{
     Workbench, graph,
-    views::{EventRow, RunDetail, RunSummary},
+    views::{EventRow, MOST_EVENTS, RunDetail, RunSummary},
 };
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
@@ -138,13 +138,13 @@ impl Workbench {
         let catalog = self.tools().catalog;
         let report = state.planning.as_ref().map(|p| &p.guard).filter(|g| !g.calls.is_empty());
         let graph = graph::of(&state.plan, &state.plan.shape(), &catalog, report);
-        Ok(RunDetail { summary: summary(row), graph, events: entries.iter().map(EventRow::of).collect(), state })
-    }
-
-    /// The run as it was after the event `seq`; 0 is before the first.
-    pub fn run_at(&self, run: RunId, seq: u32) -> Result<RunState, Problem> {
-        let (entries, _) = self.inner.store.journal().events(run)?;
-        Ok(RunState::of(entries.iter().take_while(|e| e.seq <= seq)))
+        Ok(RunDetail {
+            summary: summary(row),
+            graph,
+            events: entries.iter().take(MOST_EVENTS).map(EventRow::of).collect(),
+            event_count: entries.len() as u32,
+            state,
+        })
     }
 
     /// The runtime gate: today's catalog and settings decide, whatever held when the plan was made (V-07).
@@ -191,5 +191,9 @@ fn summary(row: RunRow) -> RunSummary {
         succeeded: row.succeeded,
         catalog_revision: row.catalog_revision,
         planner: row.planner,
+        pinned: false,
+        imported: false,
+        origin: None,
+        faithful: None,
     }
 }

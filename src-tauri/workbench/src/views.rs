@@ -1,5 +1,9 @@
 //! What the window and the CLI receive. Shapes only: everything in them was decided elsewhere.
 
+mod past;
+
+pub use past::*;
+
 use serde::{Deserialize, Serialize};
 use toolplan_engine::{
     Problem,
@@ -241,6 +245,14 @@ pub struct RunSummary {
     pub succeeded: u32,
     pub catalog_revision: Revision,
     pub planner: String,
+    /// Kept whatever the retention says.
+    pub pinned: bool,
+    /// It came from a file.
+    pub imported: bool,
+    /// Of a replay or fork: where it comes from.
+    pub origin: Option<OriginLink>,
+    /// Of a replay that was held against its origin.
+    pub faithful: Option<bool>,
 }
 
 /// A run with its journal.
@@ -251,8 +263,13 @@ pub struct RunDetail {
     /// At the last event; `planning` is inside.
     pub state: RunState,
     pub graph: GraphView,
+    /// The first [`MOST_EVENTS`]; `run_events` gives any others.
     pub events: Vec<EventRow>,
+    pub event_count: u32,
 }
+
+/// How many events a [`RunDetail`] carries.
+pub const MOST_EVENTS: usize = 5_000;
 
 /// One event as a line of the log.
 #[derive(Debug, Clone, Serialize)]

@@ -1,17 +1,16 @@
 /** The plan view: query and guard on the left, stages in the middle, what the plan costs and does below. */
 import * as Tabs from "@radix-ui/react-tabs";
-import { useQuery } from "@tanstack/react-query";
 import { Panes } from "../components/Panes";
 import { GuardPanel } from "../features/guard/GuardPanel";
 import { PlanHeader } from "../features/plan/PlanHeader";
 import { QueryPanel } from "../features/plan/QueryPanel";
 import { Welcome } from "../features/plan/Welcome";
 import { EventLog } from "../features/run/EventLog";
+import { Timeline } from "../features/run/Timeline";
 import { FunnelPanel } from "../features/visibility/FunnelPanel";
 import { TokensPanel } from "../features/visibility/TokensPanel";
 import type { PlanView } from "../ipc/client";
 import { useJustChanged, usePlanning } from "../lib/planning";
-import { runQuery } from "../lib/queries";
 import { useLiveRun } from "../lib/running";
 import { useWindow, type BottomTab } from "../lib/store";
 import { GraphOrTable } from "./GraphOrTable";
@@ -83,6 +82,9 @@ function Bottom({ view }: { view: PlanView }) {
         <Tabs.Trigger value="events" data-testid="tab-events">
           Events
         </Tabs.Trigger>
+        <Tabs.Trigger value="timeline" data-testid="tab-timeline">
+          Timeline
+        </Tabs.Trigger>
         <Tabs.Trigger value="tokens" data-testid="tab-tokens">
           Tokens
         </Tabs.Trigger>
@@ -91,7 +93,10 @@ function Bottom({ view }: { view: PlanView }) {
         </Tabs.Trigger>
       </Tabs.List>
       <Tabs.Content value="events" className="tab-body">
-        <LiveEvents plan={view.id} />
+        <LiveEvents view={view} />
+      </Tabs.Content>
+      <Tabs.Content value="timeline" className="tab-body">
+        <LiveTimeline view={view} />
       </Tabs.Content>
       <Tabs.Content value="tokens" className="tab-body">
         <TokensPanel planning={view.planning} />
@@ -103,17 +108,29 @@ function Bottom({ view }: { view: PlanView }) {
   );
 }
 
-function LiveEvents({ plan }: { plan: number }) {
-  const live = useWindow((s) => s.live);
+/** The run that this window started of the open planning; null when there is none. */
+function useMine(plan: number): number | null {
+  return useWindow((s) => (s.live !== null && s.live.plan === plan ? s.live.run : null));
+}
+
+function LiveEvents({ view }: { view: PlanView }) {
+  const run = useMine(view.id);
+  const state = useLiveRun();
   const set = useWindow((s) => s.set);
-  const mine = live !== null && live.plan === plan;
-  const { data } = useQuery({ ...runQuery(live?.run ?? 0), enabled: mine });
-  const events = mine ? (data?.events ?? []) : [];
+  const step = useWindow((s) => s.step);
   return (
     <EventLog
-      events={events}
-      at={events.at(-1)?.seq ?? null}
+      run={run}
+      startedMs={state?.started_ms ?? null}
+      at={state?.seq ?? null}
+      step={step}
+      known={{ tool: [...new Set(view.graph.steps.map((s) => s.tool))], step: view.graph.steps.map((s) => s.id) }}
       onSelect={(e) => e.step !== "" && set({ step: e.step, tool: null })}
     />
   );
+}
+
+function LiveTimeline({ view }: { view: PlanView }) {
+  const run = useMine(view.id);
+  return <Timeline run={run} graph={view.graph} />;
 }

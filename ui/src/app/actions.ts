@@ -3,7 +3,7 @@ import type { AppInfo } from "../ipc/client";
 import { openSample, planDraft } from "../lib/context";
 import { useRunning } from "../lib/running";
 import { useWindow, type View } from "../lib/store";
-import { undoLastEdit } from "../features/catalog/save";
+import { redoLastEdit, undoLastEdit } from "../features/catalog/save";
 import { useFinding } from "../graph/find";
 import { nextTheme } from "./theme";
 
@@ -14,6 +14,8 @@ export interface Action {
   keywords?: string;
   /** As shown: `Ctrl+K`, `Shift+F5`, `t`. */
   shortcut?: string;
+  /** A second key for it, which the sheet does not list. */
+  also?: string;
   run: () => void;
 }
 
@@ -51,6 +53,14 @@ export const actions: Action[] = [
     run: () => void undoLastEdit(),
   },
   {
+    id: "redo",
+    label: "Make the undone tool edit again",
+    keywords: "repeat",
+    shortcut: "Ctrl+Shift+Z",
+    also: "Ctrl+Y",
+    run: () => void redoLastEdit(),
+  },
+  {
     id: "table",
     label: "Switch between graph and table",
     shortcut: "t",
@@ -85,7 +95,11 @@ export const actions: Action[] = [
 export const localKeys: { keys: string; label: string }[] = [
   { keys: "/", label: "Filter the catalog" },
   { keys: "↑ ↓ or J K", label: "Move in lists and tables" },
-  { keys: "← → Home End", label: "Step through the events of an open run" },
+  { keys: "← ↑ → ↓", label: "Move between the steps of the graph" },
+  { keys: "F + −", label: "Show the whole graph, zoom in and out" },
+  { keys: "J K or → ←", label: "Step through the events of an open run" },
+  { keys: "Shift+J Shift+K", label: "Go to the next failure of an open run, or the one before" },
+  { keys: "Home End Space", label: "First event, last event, play" },
   { keys: "Esc", label: "Close the top thing; edits are kept" },
 ];
 

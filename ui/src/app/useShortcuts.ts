@@ -32,7 +32,7 @@ export function useShortcuts() {
         return;
       }
       if (typing && !EVERYWHERE.includes(keys)) return;
-      const action = actions.find((a) => a.shortcut === keys);
+      const action = actions.find((a) => a.shortcut === keys || a.also === keys);
       if (!action) return;
       event.preventDefault();
       action.run();

@@ -23,6 +23,7 @@ beforeEach(() => {
     tool: null,
     asTable: true,
     edits: [],
+    undone: [],
     live: null,
     openRun: null,
     cursor: null,
@@ -86,7 +87,7 @@ test("ACTION without an intent says that it counts as REASONING", async () => {
   expect(screen.queryByTestId("needs-intent")).toBeNull();
 });
 
-test("an edit is saved while typing, shows its changes, and can be undone", async () => {
+test("an edit is saved while typing, shows its changes, and can be undone and made again", async () => {
   await openSample(0);
   await screen.findByTestId("guard-panel");
   useWindow.setState({ view: "catalog", tool: "run_query" });
@@ -103,6 +104,9 @@ test("an edit is saved while typing, shows its changes, and can be undone", asyn
     expect(screen.getByTestId<HTMLTextAreaElement>("field-description").value).toContain("SQL statement"),
   );
   expect((await client.tool("run_query", emptyRequest, null)).spec.classification).toBe("SAFE");
+  fireEvent.keyDown(document.body, { key: "Z", ctrlKey: true, shiftKey: true });
+  await waitFor(() => expect(screen.getByTestId<HTMLTextAreaElement>("field-description").value).toBe("Runs SQL"));
+  expect(useWindow.getState().undone).toEqual([]);
 });
 
 test("a refused edit is told at its field, and the text stays", async () => {
@@ -146,7 +150,7 @@ test("a past run is shown as it was at the chosen event", async () => {
   await waitFor(() => expect(screen.getByTestId("step-status-step-1").dataset.status).toBe("failed"));
   fireEvent.change(slider, { target: { value: "1" } });
   await waitFor(() => expect(screen.getByTestId("step-status-step-1").dataset.status).toBe("pending"));
-  expect(screen.getByTestId("event-position").textContent).toMatch(/^Run 2 at event 1 of \d+$/);
+  expect(screen.getByTestId("event-position").textContent).toMatch(/^Past: event 1 of \d+$/);
   fireEvent.keyDown(document.body, { key: "End" });
   await waitFor(() => expect(screen.getByTestId("step-status-step-3").dataset.status).toBe("skipped"));
 });

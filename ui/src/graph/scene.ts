@@ -59,7 +59,7 @@ export function makeScene(graph: GraphView, positions: Positions, criticalPath: 
 
 /** Steps whose card touches the rectangle. */
 export function stepsIn(scene: Scene, rect: Rect): Placed[] {
-  const first = Math.max(0, Math.floor((rect.x - CARD.width) / COLUMN));
+  const first = Math.max(0, Math.ceil((rect.x - CARD.width) / COLUMN));
   const last = Math.min(scene.columns.length - 1, Math.floor((rect.x + rect.width) / COLUMN));
   const found: Placed[] = [];
   for (let i = first; i <= last; i++) {

@@ -28,8 +28,40 @@ type Command<F> = F extends (...args: infer Args) => Promise<infer R>
 
 export type RunAdvanced = Full<B.RunAdvanced>;
 
+/** Where a run's time went. Times are milliseconds after the start of the run. */
+export interface Timeline {
+  steps: TimelineStep[];
+  critical_path: string[];
+  critical_path_ms: number;
+  wall_ms: number;
+  sum_ms: number;
+  speed_up: number | null;
+}
+
+export interface TimelineStep {
+  step: string;
+  status: B.StepStatus;
+  ready_ms: number | null;
+  queue_ms: number | null;
+  work_ms: number;
+  finished_ms: number | null;
+  attempts: TimelineAttempt[];
+  on_critical_path: boolean;
+}
+
+export interface TimelineAttempt {
+  number: number;
+  tool: string;
+  start_ms: number;
+  end_ms: number | null;
+  pause_ms: number;
+  cached: boolean;
+  error: string;
+}
+
 /** What the window needs of the side that answers it. */
 export type Host = { [Name in keyof Commands]: Command<Commands[Name]> } & {
+  runTimeline(run: number): Promise<Timeline>;
   /** Calls `listener` whenever a run went on; returns the function that stops it. */
   onRunAdvanced(listener: (advanced: RunAdvanced) => void): Promise<() => void>;
 };
@@ -112,6 +144,7 @@ export type Change = Full<B.Change>;
 export type Classification = B.Classification;
 export type Evidence = Full<B.Evidence>;
 export type EventRow = Full<B.EventRow>;
+export type EventPage = Full<B.EventPage>;
 export type ExecutionState = B.ExecutionState;
 export type Finding = Full<B.Finding>;
 export type FunnelRow = Full<B.FunnelRow>;
@@ -130,6 +163,9 @@ export type ReplyPath = B.ReplyPath;
 export type Request = Full<B.Request>;
 export type RevisionRow = Full<B.RevisionRow>;
 export type RunDetail = Full<B.RunDetail>;
+export type Mark = Full<B.Mark>;
+export type RunAt = Full<B.RunAt>;
+export type RunMarks = Full<B.RunMarks>;
 export type RunOutcome = B.RunOutcome;
 export type RunState = Full<B.RunState>;
 export type RunSummary = Full<B.RunSummary>;

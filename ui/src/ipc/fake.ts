@@ -18,6 +18,7 @@ import {
   type ToolSpec,
 } from "./client";
 import { makeGraph, makePlanning, scenarioFor, type Scenario } from "./fake/plan";
+import { eventBeside, eventPage, marksOf, timelineOf } from "./fake/journal";
 import { largeScenarios } from "./fake/large";
 import { eventRow, shownState, simulate, stateAt, summaryOf, type FakeRun } from "./fake/runs";
 import { sampleOf, scenarios as small } from "./fake/scenarios";
@@ -45,6 +46,8 @@ const settings = (): Settings => ({
   tenants: ["acme", "globex"],
   discovery: { enabled: true, discovery_tools: [] },
   guard: { mode: "enforce", scan_thinking: true, add_by_rule: true, noise_prefixes: ["UTF"], projects: [] },
+  redaction: { fields: [], patterns: [] },
+  retention: { max_runs: 0, max_age_days: 0, max_megabytes: 0 },
   planner: { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base" },
   run: { parallel_limit: 5, timeout_ms: 30_000, retry: { max_retries: 2, base_ms: 200 } },
   network: { jira_url: "", confluence_url: "", allow_private: false, max_bytes: 2_000_000 },
@@ -73,6 +76,8 @@ export function createHost(): Host {
     ]),
   );
 
+  const needsRust = (): never =>
+    refuse("browser.only", "This needs the application", "Open the workspace in the window of Toolplan.");
   const refuse = (code: string, message: string, hint: string): never => {
     throw new Problem({ code, message, hint });
   };
@@ -262,16 +267,33 @@ export function createHost(): Host {
         summary: summaryOf(run),
         state: { ...shownState(run), planning: run.planning },
         graph: makeGraph(run.scenario, run.planning, tools),
-        events: run.events.slice(0, run.shown).map(eventRow),
+        events: run.events.slice(0, Math.min(run.shown, 500)).map(eventRow),
+        event_count: run.shown,
       };
     },
 
     async runAt(id, seq) {
       const run = runNamed(id);
-      if (seq < 1 || seq > run.shown)
+      if (seq < 0 || seq > run.shown)
         refuse("run.unknown_event", `Run ${id} has no event ${seq}`, "Choose an event of the log.");
-      return stateAt(run, seq);
+      return { ...stateAt(run, seq), trails: run.planning.trails, tokens: run.planning.tokens, tools: [] };
     },
+
+    runEvents: async (id, filter, offset, limit) => eventPage(runNamed(id), filter, offset, limit),
+    findEvent: async (id, filter, seq, backwards) => eventBeside(runNamed(id), filter, seq, backwards),
+    runMarks: async (id) => marksOf(runNamed(id)),
+    runTimeline: async (id) => timelineOf(runNamed(id)),
+    runTree: async (id) => now({ root: id, runs: [summaryOf(runNamed(id))] }),
+    diffRuns: async () => needsRust(),
+    replayRun: async () => needsRust(),
+    replanRun: async () => needsRust(),
+    forkRun: async () => needsRust(),
+    exportRun: async () => needsRust(),
+    importRuns: async () => needsRust(),
+    storage: async () => needsRust(),
+    pruneRuns: async () => needsRust(),
+    pinRun: async () => needsRust(),
+    deleteRun: async () => needsRust(),
 
     async onRunAdvanced(listener) {
       listeners.add(listener);

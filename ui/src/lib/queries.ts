@@ -36,7 +36,25 @@ export const toolQuery = (name: string, request: Request, plan: number | null) =
 
 export const runsQuery = queryOptions({ queryKey: ["runs"], queryFn: () => client.runs() });
 
-export const runQuery = (run: number) => queryOptions({ queryKey: ["run", run], queryFn: () => client.openRun(run) });
+export const runQuery = (run: number) =>
+  queryOptions({ queryKey: ["run", run, "detail"], queryFn: () => client.openRun(run) });
+
+/** Rows of the log are asked for in pages of this many. */
+export const EVENT_PAGE = 200;
+
+/** One page of the events that a filter lets through. Under the run's key, so that progress reads it again. */
+export const eventPageQuery = (run: number, filter: string, page: number) =>
+  queryOptions({
+    queryKey: ["run", run, "events", filter, page],
+    queryFn: () => client.runEvents(run, filter, page * EVENT_PAGE, EVENT_PAGE),
+    gcTime: KEPT_MS,
+  });
+
+export const marksQuery = (run: number) =>
+  queryOptions({ queryKey: ["run", run, "marks"], queryFn: () => client.runMarks(run) });
+
+export const timelineQuery = (run: number) =>
+  queryOptions({ queryKey: ["run", run, "timeline"], queryFn: () => client.runTimeline(run) });
 
 /** The newest state of a run: first from its journal, then from the events that tell of its progress. */
 export const liveQuery = (run: number) =>
@@ -64,5 +82,7 @@ export const runAtQuery = (run: number, seq: number) =>
   queryOptions({
     queryKey: ["run-at", run, seq],
     queryFn: () => client.runAt(run, seq),
+    // A state of a large run is large, and a scrub passes many.
+    gcTime: 3000,
     placeholderData: keepPreviousData,
   });

@@ -8,13 +8,15 @@ import type { Request } from "../ipc/client";
 
 export type View = "plan" | "catalog" | "visibility" | "runs" | "settings";
 export type Theme = "auto" | "light" | "dark";
-export type BottomTab = "events" | "tokens" | "funnel";
+export type BottomTab = "events" | "timeline" | "tokens" | "funnel";
+export type RunTab = "events" | "timeline";
 
-/** The last edit of a tool, as what has to be restored to take it back. */
+/** An edit of a tool, as what has to be restored to take it back or to make it again. */
 export interface Edit {
   tool: string;
-  /** The tool's revision before the edit. */
+  /** The tool's revision before the edit, and the one that it made. */
   before: number;
+  after: number;
 }
 
 interface WindowState {
@@ -28,6 +30,7 @@ interface WindowState {
   /** The table twin stands in the place of the graph. */
   asTable: boolean;
   bottomTab: BottomTab;
+  runTab: RunTab;
   /** The run started from this window last, with the planning it belongs to. */
   live: { run: number; plan: number } | null;
   openRun: number | null;
@@ -35,6 +38,8 @@ interface WindowState {
   cursor: number | null;
   overlay: "palette" | "keys" | null;
   edits: Edit[];
+  /** Edits that were taken back, the last one last. */
+  undone: Edit[];
   set: (change: Partial<Omit<WindowState, "set" | "draft">>) => void;
   setDraft: (change: Partial<Request>) => void;
 }
@@ -61,18 +66,20 @@ export const useWindow = create<WindowState>()(
       hoveredCall: null,
       asTable: false,
       bottomTab: "events",
+      runTab: "events",
       live: null,
       openRun: null,
       cursor: null,
       overlay: null,
       edits: [],
+      undone: [],
       set,
       setDraft: (change) => set((s) => ({ draft: { ...s.draft, ...change } })),
     }),
     {
       name: "toolplan.window",
       storage: createJSONStorage(() => localStorage),
-      partialize: ({ theme, asTable, bottomTab }) => ({ theme, asTable, bottomTab }),
+      partialize: ({ theme, asTable, bottomTab, runTab }) => ({ theme, asTable, bottomTab, runTab }),
     },
   ),
 );

@@ -1,10 +1,13 @@
 //! What can happen in a run. Variants are only ever added: every journal ever written stays readable.
 
+use super::origin::Origin;
 use crate::{
+    compare::Divergence,
     plan::PlanSpec,
     planning::Planning,
     ports::{ToolError, ToolResult},
-    tool::Revision,
+    settings::Settings,
+    tool::{Revision, ToolSpec},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -75,11 +78,32 @@ pub enum RunEvent {
         outcome: RunOutcome,
         duration_ms: u64,
     },
+    /// What held when the plan began to run: the settings, and the tools that it may call. With it a journal stands on
+    /// its own (R-01).
+    Basis {
+        settings: Box<Settings>,
+        tools: Vec<ToolSpec>,
+    },
+    /// The run answers out of another one's record; the events before this one are the origin's (R-02, R-05).
+    Derived {
+        origin: Box<Origin>,
+    },
+    /// A replay was held against its origin: whether every decision was the same, else where the first was not.
+    Compared {
+        faithful: bool,
+        divergence: Option<Box<Divergence>>,
+    },
+    /// An event that a newer Toolplan wrote: kept as it is, shown by its name, without effect.
+    #[serde(skip)]
+    Unknown {
+        kind: String,
+        body: Value,
+    },
 }
 
 impl RunEvent {
     /// The variant's name, as it stands in the journal.
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &str {
         match self {
             Self::Planned { .. } => "planned",
             Self::Started { .. } => "started",
@@ -94,6 +118,58 @@ impl RunEvent {
             Self::StepCancelled { .. } => "step_cancelled",
             Self::CancelRequested => "cancel_requested",
             Self::Finished { .. } => "finished",
+            Self::Basis { .. } => "basis",
+            Self::Derived { .. } => "derived",
+            Self::Compared { .. } => "compared",
+            Self::Unknown { kind, .. } => kind,
+        }
+    }
+
+    /// The event as the journal keeps it. With [`RunEvent::from_json`] the one place where events become text.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        match self {
+            Self::Unknown { body, .. } => serde_json::to_string(body),
+            known => serde_json::to_string(known),
+        }
+    }
+
+    /// Reads what [`RunEvent::to_json`] wrote, here or in a newer version. Errors on damage: not JSON, no event, or an
+    /// event of a kind that this version knows in a shape that it does not.
+    pub fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
+        let error = match serde_json::from_slice::<Self>(bytes) {
+            Ok(event) => return Ok(event),
+            Err(error) => error,
+        };
+        let Ok(body) = serde_json::from_slice::<Value>(bytes) else { return Err(error) };
+        match body.get("type").and_then(Value::as_str) {
+            Some(kind) if !Self::knows(kind) => Ok(Self::Unknown { kind: kind.into(), body }),
+            _ => Err(error),
+        }
+    }
+
+    /// Whether events of this kind exist in this version.
+    fn knows(kind: &str) -> bool {
+        let bare = Value::from(Map::from_iter([("type".to_string(), kind.into())]));
+        match serde_json::from_value::<Self>(bare) {
+            Ok(_) => true,
+            Err(error) => !error.to_string().starts_with("unknown variant"),
+        }
+    }
+
+    /// The step that it is about; `None` for an event about the whole run.
+    pub fn step(&self) -> Option<&str> {
+        match self {
+            Self::StepReady { step }
+            | Self::AttemptStarted { step, .. }
+            | Self::AttemptFinished { step, .. }
+            | Self::RetryScheduled { step, .. }
+            | Self::FallbackStarted { step, .. }
+            | Self::StepSucceeded { step }
+            | Self::StepFailed { step, .. }
+            | Self::StepSkipped { step, .. }
+            | Self::StepCancelled { step } => Some(step),
+            Self::Unknown { body, .. } => body.get("step").and_then(Value::as_str),
+            _ => None,
         }
     }
 }
@@ -164,5 +240,17 @@ mod tests {
         for event in events {
             assert_eq!(serde_json::to_value(&event).unwrap()["type"], event.kind());
         }
+    }
+    /// R-01: what a newer version wrote is kept byte for byte; damage of what this version knows is an error.
+    #[test]
+    fn newer_events_are_kept() {
+        let newer = r#"{"type":"budget_set","step":"s","limit":{"usd":2}}"#;
+        let event = RunEvent::from_json(newer.as_bytes()).unwrap();
+        assert_eq!((event.kind(), event.step()), ("budget_set", Some("s")));
+        assert_eq!(event.to_json().unwrap(), newer);
+        for damaged in [r#"{"type":"step_ready"}"#, r#"{"type":"step_re"#, r#"{"step":"s"}"#, "[]", "\u{7}"] {
+            assert!(RunEvent::from_json(damaged.as_bytes()).is_err(), "{damaged}");
+        }
+        assert!(RunEvent::from_json(br#"{"type":"cancel_requested"}"#).is_ok());
     }
 }

@@ -1,7 +1,11 @@
 //! The one fold over a run's events.
 
-use super::event::{AttemptOutcome, JournalEntry, RunEvent, RunOutcome, Skip};
+use super::{
+    event::{AttemptOutcome, JournalEntry, RunEvent, RunOutcome, Skip},
+    origin::Origin,
+};
 use crate::{
+    compare::Divergence,
     plan::PlanSpec,
     planning::Planning,
     ports::{ToolError, ToolResult},
@@ -86,6 +90,11 @@ pub struct RunState {
     /// By step id, in plan order.
     #[cfg_attr(feature = "specta", specta(type = std::collections::HashMap<String, StepState>))]
     pub steps: IndexMap<String, StepState>,
+    /// Of a run that answers out of another one's record.
+    pub origin: Option<Box<Origin>>,
+    /// Of a replay that was held against its origin.
+    pub faithful: Option<bool>,
+    pub divergence: Option<Box<Divergence>>,
 }
 
 impl RunState {
@@ -168,6 +177,12 @@ impl RunState {
                 self.outcome = Some(*outcome);
                 self.duration_ms = Some(*duration_ms);
             }
+            RunEvent::Derived { origin } => self.origin = Some(origin.clone()),
+            RunEvent::Compared { faithful, divergence } => {
+                self.faithful = Some(*faithful);
+                self.divergence = divergence.clone();
+            }
+            RunEvent::Basis { .. } | RunEvent::Unknown { .. } => {}
         }
     }
 

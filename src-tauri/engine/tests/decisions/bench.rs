@@ -427,6 +427,9 @@ fn show_event(event: &RunEvent) -> String {
         RunEvent::Finished { outcome, duration_ms } => {
             format!("end {} after {duration_ms}", crate::desk::snake(outcome))
         }
+        RunEvent::Basis { .. } | RunEvent::Derived { .. } | RunEvent::Compared { .. } | RunEvent::Unknown { .. } => {
+            event.kind().into()
+        }
     }
 }
 

@@ -5,11 +5,14 @@
 //! for real time, reads a file or opens a socket.
 
 mod bench;
+mod compare;
 mod desk;
+mod filter;
 mod guard;
 mod hostile;
 mod plan;
 mod properties;
+mod redact;
 mod run;
 mod schedule;
 mod visibility;

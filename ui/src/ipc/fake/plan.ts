@@ -195,6 +195,7 @@ export function makePlanning(
     tokens: tokensOf(tools, request, settings),
     funnel: funnelOf(trails),
     trails,
+    reply: null,
   };
 }
 

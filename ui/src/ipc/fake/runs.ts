@@ -88,6 +88,9 @@ export function simulate(
     cancelling: false,
     outcome: null,
     steps: Object.fromEntries(steps.map((s) => [s.id, fresh()])),
+    origin: null,
+    faithful: null,
+    divergence: null,
   };
   type Pending = Omit<FakeEvent, "seq">;
   const pending: Pending[] = [];
@@ -245,5 +248,9 @@ export function summaryOf(run: FakeRun): RunSummary {
     succeeded: steps.filter((s) => s.status === "succeeded").length,
     catalog_revision: state.catalog_revision,
     planner: run.planning.planner.label,
+    pinned: false,
+    imported: false,
+    origin: null,
+    faithful: null,
   };
 }
