@@ -56,7 +56,8 @@ export function GraphBar({ graph, looks, limit, matches, selected, onSelect }: G
             title={status === "ready" ? "Everything it needs is there; it waits for a free place" : undefined}
             onClick={() => toggle(status)}
           >
-            <StatusIcon status={status} /> {status === "ready" ? "Queued" : STATUS[status]}{" "}
+            <StatusIcon status={status} />
+            <span className="graph-status-word">{status === "ready" ? "Queued" : STATUS[status]}</span>
             <strong>
               {count(counts.get(status) ?? 0)}
               {status === "running" && limit !== null && ` of ${limit}`}
