@@ -50,6 +50,20 @@ pub fn ipc() -> Builder<tauri::Wry> {
             commands::past::prune_runs,
             commands::past::pin_run,
             commands::past::delete_run,
+            commands::control::pause_run,
+            commands::control::step_run,
+            commands::control::next_stage,
+            commands::control::run_to,
+            commands::control::edit_arguments,
+            commands::control::edit_result,
+            commands::control::skip_step,
+            commands::control::retry_step,
+            commands::control::cancel_step,
+            commands::control::set_breakpoints,
+            commands::control::resume_run,
+            commands::control::run_control_state,
+            commands::control::run_timeline,
+            commands::control::parse_breakpoint,
         ])
         .events(collect_events![RunAdvanced])
         // Every whole number that crosses fits in 53 bits: counts, and milliseconds since 1970.

@@ -16,6 +16,7 @@ macro_rules! pattern {
     };
 }
 
+pub mod cache;
 pub mod classify;
 pub mod compare;
 pub mod decompose;

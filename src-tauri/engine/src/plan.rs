@@ -51,6 +51,15 @@ pub struct StepSpec {
     pub cost: Option<f64>,
 }
 
+impl StepSpec {
+    /// The references in its arguments and in those of its fallback.
+    fn all_references(&self) -> Vec<(String, Reference)> {
+        let mut found = references(&self.arguments);
+        found.extend(self.fallback.iter().filter_map(|f| f.arguments.as_ref()).flat_map(references));
+        found
+    }
+}
+
 /// A plan as data: stored, shown, edited (P-01).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
@@ -255,7 +264,7 @@ pub fn resolve(
 impl PlanSpec {
     /// Indexes of each step's dependencies: the declared ones and those that its references imply. Unknown ids are
     /// left out; [`PlanSpec::check`] reports them.
-    fn dependency_indexes(&self) -> Vec<Vec<usize>> {
+    pub fn dependency_indexes(&self) -> Vec<Vec<usize>> {
         let index: HashMap<&str, usize> =
             self.steps.iter().enumerate().rev().map(|(i, s)| (s.id.as_str(), i)).collect();
         self.steps
@@ -263,9 +272,7 @@ impl PlanSpec {
             .map(|step| {
                 let mut deps: BTreeSet<usize> =
                     step.dependencies.iter().filter_map(|d| index.get(d.as_str()).copied()).collect();
-                deps.extend(
-                    references(&step.arguments).iter().filter_map(|(_, r)| index.get(r.step.as_str()).copied()),
-                );
+                deps.extend(step.all_references().iter().filter_map(|(_, r)| index.get(r.step.as_str()).copied()));
                 deps.into_iter().collect()
             })
             .collect()
@@ -327,7 +334,7 @@ impl PlanSpec {
                     ));
                 }
             }
-            for (argument, reference) in references(&step.arguments) {
+            for (argument, reference) in step.all_references() {
                 if !seen.contains(reference.step.as_str()) || reference.step == step.id {
                     findings.push(finding(
                         "plan.reference",
@@ -369,10 +376,7 @@ impl PlanSpec {
         let mut steps = Vec::with_capacity(self.steps.len());
         for (i, spec) in self.steps.iter().enumerate() {
             let call = ToolCall { tool: spec.tool.clone(), arguments: spec.arguments.clone() };
-            let fallback = spec
-                .fallback
-                .as_ref()
-                .map(|f| admit(&ToolCall { tool: f.tool.clone(), arguments: spec.arguments.clone() }));
+            let fallback = spec.fallback.as_ref().map(|f| admit(&f.call(&spec.arguments)));
             let fallback = match fallback.transpose() {
                 Ok(fallback) => fallback,
                 Err(refused) => {

@@ -12,7 +12,7 @@ use crate::{
     select::{self, Prompt, Proposal, Reply, ReplyPath, offline, reply},
     settings::Settings,
     tokens::{StateTokens, TOP_TOOLS, TokenReport, ToolTokens},
-    tool::{Catalog, Entry, Revision, ToolCall, ToolSpec},
+    tool::{Catalog, Entry, Revision, ToolSpec},
     verdict::{Gate, Outcome, Trail, Verdict},
     visibility::{self, Viewer},
 };
@@ -307,7 +307,7 @@ fn build(inputs: &Inputs, decomposition: &Decomposition, report: &mut GuardRepor
 fn leave_out_unusable_fallbacks(plan: &mut PlanSpec, guard: &Guard) {
     for step in &mut plan.steps {
         let Some(fallback) = &step.fallback else { continue };
-        let call = ToolCall { tool: fallback.tool.clone(), arguments: step.arguments.clone() };
+        let call = fallback.call(&step.arguments);
         if let Err(refused) = guard.admit(&call) {
             plan.reasoning.push_str(&format!("\n{} has no fallback: {}", step.id, refused.message));
             step.fallback = None;

@@ -2,14 +2,15 @@
 
 use crate::{
     Problem,
-    run::{JournalEntry, RunEvent, RunId},
+    run::{JournalEntry, Message, RunEvent, RunId},
     select::{Prompt, Reply},
     tool::ToolSpec,
 };
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 /// A chat model: one prompt in, one reply out.
@@ -43,7 +44,18 @@ pub struct CallContext {
     pub query: String,
     /// The results of the steps that this one depends on, by step id.
     pub previous: BTreeMap<String, Value>,
+    /// What was said before the query, and anything else that was given with it.
+    pub given: Arc<Given>,
+    /// When the run started, milliseconds since 1970.
+    pub started_ms: u64,
     pub cancel: CancellationToken,
+}
+
+/// What a run was given beside its query (O-02).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Given {
+    pub conversation: Vec<Message>,
+    pub metadata: Map<String, Value>,
 }
 
 /// A tool's answer.
@@ -67,11 +79,14 @@ pub struct ToolError {
     pub class: ErrorClass,
     pub message: String,
     pub hint: String,
+    /// How long the tool asks to be left alone, milliseconds (HTTP `Retry-After`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u32>,
 }
 
 impl ToolError {
     pub fn new(class: ErrorClass, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { class, message: message.into(), hint: hint.into() }
+        Self { class, message: message.into(), hint: hint.into(), retry_after_ms: None }
     }
 }
 
@@ -97,6 +112,30 @@ pub enum ErrorClass {
 }
 
 impl ErrorClass {
+    const ALL: [(Self, &'static str); 9] = [
+        (Self::Validation, "validation"),
+        (Self::Refused, "refused"),
+        (Self::NotFound, "not_found"),
+        (Self::Client, "client"),
+        (Self::RateLimited, "rate_limited"),
+        (Self::Transient, "transient"),
+        (Self::Timeout, "timeout"),
+        (Self::Unbound, "unbound"),
+        (Self::Internal, "internal"),
+    ];
+
+    /// As in JSON.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(class, _)| *class == self).map_or("", |(_, name)| name)
+    }
+
+    /// The class of the name, or a sentence with all names.
+    pub fn named(name: &str) -> Result<Self, String> {
+        let names = || Self::ALL.map(|(_, name)| name).join(", ");
+        let found = Self::ALL.iter().find(|(_, known)| *known == name).map(|(class, _)| *class);
+        found.ok_or_else(|| format!("there is no error class {name:?}; choose one of: {}", names()))
+    }
+
     /// Whether the same call may succeed later (O-03, O-04).
     pub fn is_retryable(self) -> bool {
         matches!(self, Self::RateLimited | Self::Transient | Self::Timeout)
@@ -108,6 +147,28 @@ impl ErrorClass {
 pub trait Journal: Send + Sync {
     /// Appends events to the run, in order, and returns them as stored.
     async fn append(&self, run: RunId, events: Vec<RunEvent>) -> Result<Vec<JournalEntry>, Problem>;
+}
+
+/// Results of harmless calls, kept for a while (O-08).
+#[async_trait]
+pub trait ResultCache: Send + Sync {
+    /// The kept result of the key, or that of `call`, which is made once however many ask for the key at the same
+    /// time. Failures are not kept.
+    async fn get_or_call(
+        &self,
+        key: CacheKey,
+        call: BoxFuture<'_, Result<ToolResult, ToolError>>,
+    ) -> Result<(ToolResult, Option<Cached>), ToolError>;
+}
+
+/// Names one call: tool, its revision, normalised arguments.
+pub type CacheKey = String;
+
+/// Where a result came from that was not called for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cached {
+    /// Milliseconds since the call that gave it ended; 0 when it was under way at the same time.
+    pub age_ms: u32,
 }
 
 /// Counts tokens of text in one encoding.

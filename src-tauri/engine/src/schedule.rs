@@ -1,11 +1,19 @@
-//! What a run does next: the only scheduler (O-01 to O-06). A pure function of the plan and the state.
+//! What a run does next: the only scheduler (O-01 to O-07). A pure function of the plan and the state.
+//!
+//! [`next_actions`] says it for any state. A run asks again after every event, so it keeps the [`Frontier`], which
+//! says the same and looks only at the steps that an event has touched.
 
 use crate::{
     plan::{ExecutionMode, Plan},
     ports::ToolError,
-    run::{AttemptOutcome, RunOutcome, RunState, Skip, StepState, StepStatus},
-    tool::FallbackCondition,
+    run::{
+        AttemptOutcome, Go, PauseReason, RunEvent, RunOutcome, RunState, Skip, StepState, StepStatus, When,
+        breakpoint::{hits, planning_hits},
+        fault::dice,
+    },
+    tool::{FallbackCondition, RetryPolicy},
 };
+use std::collections::BTreeSet;
 
 /// One thing to do. `step` is an index into the plan's steps.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +53,17 @@ pub enum Action {
     Cancel {
         step: usize,
     },
+    /// The run comes to breakpoints. `step` is `None` for the run as a whole; `attempt` is the one that is about to
+    /// start or has just ended.
+    Break {
+        step: Option<usize>,
+        attempt: u32,
+        breakpoints: Vec<u32>,
+    },
+    /// Nothing more until a person says so.
+    Pause {
+        reason: PauseReason,
+    },
     Finish {
         outcome: RunOutcome,
     },
@@ -53,63 +72,384 @@ pub enum Action {
 /// Below this confidence an `on_low_confidence` fallback takes over, unless it sets a threshold of its own.
 const LOW_CONFIDENCE: f32 = 0.7;
 
-/// What is to be done now; empty while the run waits for its tools. Applying the events of the actions and asking
-/// again ends after as many rounds as the plan has stages.
+/// A retry is never put off longer than this, whatever the tool asks for.
+const LONGEST_PAUSE_MS: u64 = 600_000;
+
+/// What is to be done now; empty while the run waits for its tools or for a person. Applying the events of the actions
+/// and asking again ends after as many rounds as the plan has stages.
 pub fn next_actions(plan: &Plan, state: &RunState) -> Vec<Action> {
-    if state.outcome.is_some() {
-        return vec![];
-    }
-    let of = |step: usize| &state.steps[step];
-    let steps = || (0..plan.steps().len()).map(|i| (i, of(i)));
-    if state.cancelling {
-        let open: Vec<_> =
-            steps().filter(|(_, s)| !s.status.is_done()).map(|(step, _)| Action::Cancel { step }).collect();
-        return if open.is_empty() { vec![Action::Finish { outcome: RunOutcome::Cancelled }] } else { open };
-    }
-    if let Some((broken, _)) = steps().find(|(i, s)| s.status == StepStatus::Failed && plan.steps()[*i].spec.critical) {
-        let root = plan.steps()[broken].spec.id.clone();
-        let stop = |(step, s): (usize, &StepState)| match s.status {
-            StepStatus::Running | StepStatus::Waiting => Action::Cancel { step },
-            _ => Action::Skip { step, reason: Skip::CriticalFailure { root: root.clone() } },
-        };
-        let open: Vec<_> = steps().filter(|(_, s)| !s.status.is_done()).map(stop).collect();
-        return if open.is_empty() { vec![Action::Finish { outcome: RunOutcome::Failed }] } else { open };
-    }
-    let mut actions = vec![];
-    let mut running = 0;
-    // Sequential steps run one at a time, by stage and then in plan order: a step never waits for its dependents.
-    let is_sequential = |step: usize| plan.steps()[step].spec.mode == ExecutionMode::Sequential;
-    let turn = steps()
-        .filter(|(step, s)| is_sequential(*step) && !s.status.is_done())
-        .map(|(step, _)| step)
-        .min_by_key(|&step| (plan.steps()[step].stage, step));
-    let mut queue = vec![];
-    for (step, s) in steps() {
+    Frontier::of(plan, state).actions(plan, state)
+}
+
+/// How the scheduler sees a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Pending,
+    /// With its place in the queue.
+    Ready(u32),
+    InFlight,
+    /// The last attempt has an outcome that nothing was made of yet.
+    Answered,
+    /// For its next attempt.
+    Waiting,
+    /// For a person's word.
+    Unknown,
+    /// Not done, and a person has given the result.
+    Given,
+    Succeeded,
+    /// Failed, skipped or cancelled.
+    Broken,
+}
+
+impl Class {
+    fn of(s: &StepState) -> Self {
         match s.status {
-            StepStatus::Pending => actions.extend(when_pending(plan, state, step)),
-            StepStatus::Ready if !is_sequential(step) || turn == Some(step) => queue.push(step),
-            StepStatus::Running => match s.attempts.last().and_then(|a| a.outcome.as_ref()) {
-                None => running += 1,
-                Some(outcome) => actions.push(when_answered(plan, state, step, s, outcome)),
-            },
-            _ => {}
+            StepStatus::Succeeded => Self::Succeeded,
+            StepStatus::Failed | StepStatus::Skipped | StepStatus::Cancelled => Self::Broken,
+            _ if s.edited_result => Self::Given,
+            StepStatus::Pending => Self::Pending,
+            StepStatus::Ready => Self::Ready(s.ready_seq.unwrap_or_default()),
+            StepStatus::Running if s.is_in_flight() => Self::InFlight,
+            StepStatus::Running => Self::Answered,
+            StepStatus::Waiting if s.unknown => Self::Unknown,
+            StepStatus::Waiting => Self::Waiting,
         }
     }
-    let limit = (state.parallel_limit.max(1) as usize).saturating_sub(running);
-    queue.sort_by_key(|&step| (of(step).ready_seq, step));
-    actions.extend(
-        queue.into_iter().take(limit).map(|step| Action::Start { step, attempt: of(step).attempts.len() as u32 + 1 }),
-    );
-    if actions.is_empty() && steps().all(|(_, s)| s.status.is_done()) {
-        let succeeded = steps().filter(|(_, s)| s.status == StepStatus::Succeeded).count();
-        let outcome = match succeeded {
-            n if n == plan.steps().len() => RunOutcome::Succeeded,
+
+    fn is_done(self) -> bool {
+        matches!(self, Self::Succeeded | Self::Broken)
+    }
+}
+
+/// The steps of a run sorted by what they wait for, kept up to date event by event.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Frontier {
+    class: Vec<Class>,
+    /// By step: the steps that depend on it.
+    dependents: Vec<Vec<usize>>,
+    /// By step: how many of its dependencies have succeeded, and how many never will.
+    met: Vec<usize>,
+    broken: Vec<usize>,
+    /// Steps about which something is to be decided.
+    due: BTreeSet<usize>,
+    /// Parallel steps that wait for a slot, the longest waiting first.
+    queue: BTreeSet<(u32, usize)>,
+    /// Sequential steps that are not done, by stage and then in plan order: the first one has its turn, so that a step
+    /// never waits for its dependents.
+    lane: BTreeSet<(usize, usize)>,
+    /// Critical steps that failed.
+    fatal: BTreeSet<usize>,
+    unknown: BTreeSet<usize>,
+    in_flight: usize,
+    waiting: usize,
+    open: usize,
+    succeeded: usize,
+}
+
+impl Frontier {
+    /// Looks at every step.
+    pub fn of(plan: &Plan, state: &RunState) -> Self {
+        let steps = plan.steps();
+        let mut dependents = vec![vec![]; steps.len()];
+        for (step, planned) in steps.iter().enumerate() {
+            planned.dependencies.iter().for_each(|&d| dependents[d].push(step));
+        }
+        let mut frontier = Self {
+            class: vec![Class::Pending; steps.len()],
+            dependents,
+            met: vec![0; steps.len()],
+            broken: vec![0; steps.len()],
+            due: BTreeSet::new(),
+            queue: BTreeSet::new(),
+            lane: BTreeSet::new(),
+            fatal: BTreeSet::new(),
+            unknown: BTreeSet::new(),
+            in_flight: 0,
+            waiting: 0,
+            open: steps.len(),
+            succeeded: 0,
+        };
+        for step in 0..steps.len() {
+            frontier.enter(plan, state, step, Class::Pending);
+        }
+        for step in 0..steps.len() {
+            frontier.update(plan, state, step);
+        }
+        frontier
+    }
+
+    /// Takes in an event that `state` has taken in just before.
+    pub fn apply(&mut self, plan: &Plan, state: &RunState, event: &RunEvent) {
+        match event {
+            // These change more than one step.
+            RunEvent::Planned { .. }
+            | RunEvent::Started { .. }
+            | RunEvent::Reopened { .. }
+            | RunEvent::RetryRequested { .. }
+            | RunEvent::ResultEdited { .. } => *self = Self::of(plan, state),
+            event => {
+                if let Some(step) = event.step().and_then(|id| state.steps.get_index_of(id)) {
+                    self.update(plan, state, step);
+                }
+            }
+        }
+    }
+
+    fn update(&mut self, plan: &Plan, state: &RunState, step: usize) {
+        let (before, after) = (self.class[step], Class::of(&state.steps[step]));
+        if before == after {
+            return;
+        }
+        self.leave(plan, step, before);
+        self.enter(plan, state, step, after);
+        let changes = |which: fn(Class) -> bool| i32::from(which(after)) - i32::from(which(before));
+        let (met, broken) = (changes(|c| c == Class::Succeeded), changes(|c| c == Class::Broken));
+        if met == 0 && broken == 0 {
+            return;
+        }
+        let dependents = std::mem::take(&mut self.dependents[step]);
+        for &dependent in &dependents {
+            self.met[dependent] = self.met[dependent].wrapping_add_signed(met as isize);
+            self.broken[dependent] = self.broken[dependent].wrapping_add_signed(broken as isize);
+            if self.class[dependent] == Class::Pending {
+                if self.pending_is_due(plan, dependent) {
+                    self.due.insert(dependent);
+                } else {
+                    self.due.remove(&dependent);
+                }
+            }
+        }
+        self.dependents[step] = dependents;
+    }
+
+    fn pending_is_due(&self, plan: &Plan, step: usize) -> bool {
+        self.broken[step] > 0 || self.met[step] == plan.steps()[step].dependencies.len()
+    }
+
+    fn leave(&mut self, plan: &Plan, step: usize, class: Class) {
+        self.due.remove(&step);
+        match class {
+            Class::Ready(seq) => {
+                self.queue.remove(&(seq, step));
+            }
+            Class::InFlight => self.in_flight -= 1,
+            Class::Waiting => self.waiting -= 1,
+            Class::Unknown => {
+                self.unknown.remove(&step);
+            }
+            Class::Succeeded => self.succeeded -= 1,
+            Class::Broken => {
+                self.fatal.remove(&step);
+            }
+            Class::Pending | Class::Answered | Class::Given => {}
+        }
+        if class.is_done() {
+            self.open += 1;
+            if is_sequential(plan, step) {
+                self.lane.insert((plan.steps()[step].stage, step));
+            }
+        }
+    }
+
+    fn enter(&mut self, plan: &Plan, state: &RunState, step: usize, class: Class) {
+        self.class[step] = class;
+        let planned = &plan.steps()[step];
+        match class {
+            Class::Pending if self.pending_is_due(plan, step) => {
+                self.due.insert(step);
+            }
+            Class::Answered | Class::Given => {
+                self.due.insert(step);
+            }
+            Class::Ready(seq) if !is_sequential(plan, step) => {
+                self.queue.insert((seq, step));
+            }
+            Class::InFlight => self.in_flight += 1,
+            Class::Waiting => self.waiting += 1,
+            Class::Unknown => {
+                self.unknown.insert(step);
+            }
+            Class::Succeeded => self.succeeded += 1,
+            Class::Broken if state.steps[step].status == StepStatus::Failed && planned.spec.critical => {
+                self.fatal.insert(step);
+            }
+            Class::Pending | Class::Ready(_) | Class::Broken => {}
+        }
+        let place = (planned.stage, step);
+        if class.is_done() {
+            self.open -= 1;
+            self.lane.remove(&place);
+        } else if is_sequential(plan, step) {
+            self.lane.insert(place);
+        }
+    }
+
+    /// What is to be done now. Starts are among the actions even when something else is; whoever carries them out asks
+    /// again after the others.
+    pub fn actions(&self, plan: &Plan, state: &RunState) -> Vec<Action> {
+        if state.outcome.is_some() {
+            return vec![];
+        }
+        if state.cancelling {
+            let open: Vec<_> = self.open_steps().map(|step| Action::Cancel { step }).collect();
+            return if open.is_empty() { vec![Action::Finish { outcome: RunOutcome::Cancelled }] } else { open };
+        }
+        if state.paused.is_some() {
+            return vec![];
+        }
+        if let Some(&broken) = self.fatal.first() {
+            return self.stop(state, &plan.steps()[broken].spec.id);
+        }
+        if !self.unknown.is_empty() && !state.told_unknown {
+            return vec![self.ask_about_unknown(plan)];
+        }
+        let mut breaks = vec![];
+        let mut actions = vec![];
+        for &step in &self.due {
+            let s = &state.steps[step];
+            match self.class[step] {
+                Class::Pending => actions.extend(when_pending(plan, state, step)),
+                Class::Given => actions.push(Action::Succeed { step }),
+                _ => match s.attempts.last().and_then(|a| Some((a.number, a.outcome.as_ref()?))) {
+                    Some((attempt, outcome)) => {
+                        let breakpoints = hits(&plan.steps()[step], state, s, When::After);
+                        if !breakpoints.is_empty() {
+                            breaks.push(Action::Break { step: Some(step), attempt, breakpoints });
+                        }
+                        actions.push(when_answered(plan, state, step, s, outcome));
+                    }
+                    None => {}
+                },
+            }
+        }
+        if !breaks.is_empty() {
+            return breaks;
+        }
+        let starts = self.starts(plan, state);
+        if actions.is_empty() {
+            if self.open == 0 {
+                return vec![Action::Finish { outcome: self.outcome() }];
+            }
+            if let Some(stop) = self.stops_at(plan, state, &starts) {
+                return stop;
+            }
+        }
+        actions.extend(starts.into_iter().map(|step| Action::Start { step, attempt: next_attempt(state, step) }));
+        actions
+    }
+
+    fn open_steps(&self) -> impl Iterator<Item = usize> {
+        (0..self.class.len()).filter(|&step| !self.class[step].is_done())
+    }
+
+    /// A critical step failed (O-06).
+    fn stop(&self, state: &RunState, root: &str) -> Vec<Action> {
+        let stop = |step: usize| match state.steps[step].status {
+            StepStatus::Running | StepStatus::Waiting => Action::Cancel { step },
+            _ => Action::Skip { step, reason: Skip::CriticalFailure { root: root.into() } },
+        };
+        let open: Vec<_> = self.open_steps().map(stop).collect();
+        if open.is_empty() { vec![Action::Finish { outcome: RunOutcome::Failed }] } else { open }
+    }
+
+    fn ask_about_unknown(&self, plan: &Plan) -> Action {
+        let steps = self.unknown.iter().map(|&step| plan.steps()[step].spec.id.clone()).collect();
+        Action::Pause { reason: PauseReason::UnknownOutcome { steps } }
+    }
+
+    fn outcome(&self) -> RunOutcome {
+        match self.succeeded {
+            n if n == self.class.len() => RunOutcome::Succeeded,
             0 => RunOutcome::Failed,
             _ => RunOutcome::Partial,
-        };
-        actions.push(Action::Finish { outcome });
+        }
     }
-    actions
+
+    /// The steps that may start now, in order.
+    fn starts(&self, plan: &Plan, state: &RunState) -> Vec<usize> {
+        let slots = (state.parallel_limit.max(1) as usize).saturating_sub(self.in_flight);
+        if slots == 0 {
+            return vec![];
+        }
+        let turn = self.lane.first().and_then(|&(_, step)| match self.class[step] {
+            Class::Ready(seq) => Some((seq, step)),
+            _ => None,
+        });
+        let mut starts = vec![];
+        let mut turn = turn.into_iter().peekable();
+        let mut queue = self.queue.iter().copied().peekable();
+        let ordered = std::iter::from_fn(|| match (turn.peek(), queue.peek()) {
+            (Some(a), Some(b)) if a < b => turn.next(),
+            (_, Some(_)) => queue.next(),
+            _ => turn.next(),
+        });
+        let mut stepping = state.stepping.as_ref().and_then(|id| state.steps.get_index_of(id));
+        for (_, step) in ordered {
+            let permitted = match &state.go {
+                Go::Continue | Go::To { .. } => true,
+                Go::Step => *stepping.get_or_insert(step) == step,
+                Go::Stage { stage } => plan.steps()[step].stage <= *stage as usize,
+            };
+            if permitted {
+                starts.push(step);
+                if starts.len() == slots {
+                    break;
+                }
+            }
+        }
+        starts
+    }
+
+    /// Why nothing more starts, where something could or all that was permitted is done.
+    fn stops_at(&self, plan: &Plan, state: &RunState, starts: &[usize]) -> Option<Vec<Action>> {
+        let pause = |reason| Some(vec![Action::Pause { reason }]);
+        let guard = planning_hits(state);
+        if !guard.is_empty() {
+            return Some(vec![Action::Break { step: None, attempt: 0, breakpoints: guard }]);
+        }
+        match &state.go {
+            Go::Step => {
+                if let Some(id) = &state.stepping
+                    && state.steps.get(id).is_some_and(|s| s.status.is_done())
+                {
+                    return pause(PauseReason::Stepped { step: id.clone() });
+                }
+            }
+            Go::Stage { stage } => {
+                if self.open_steps().all(|step| plan.steps()[step].stage > *stage as usize) {
+                    return pause(PauseReason::Staged { stage: *stage });
+                }
+            }
+            Go::To { step } => {
+                if starts.iter().any(|&start| plan.steps()[start].spec.id == *step) {
+                    return pause(PauseReason::Reached { step: step.clone() });
+                }
+            }
+            Go::Continue => {}
+        }
+        let mut breaks = vec![];
+        if !state.breakpoints.is_empty() {
+            for &step in starts {
+                let breakpoints = hits(&plan.steps()[step], state, &state.steps[step], When::Before);
+                if !breakpoints.is_empty() {
+                    breaks.push(Action::Break { step: Some(step), attempt: next_attempt(state, step), breakpoints });
+                }
+            }
+        }
+        if !breaks.is_empty() {
+            return Some(breaks);
+        }
+        let idle = starts.is_empty() && self.in_flight == 0 && self.waiting == 0;
+        (idle && !self.unknown.is_empty()).then(|| vec![self.ask_about_unknown(plan)])
+    }
+}
+
+fn is_sequential(plan: &Plan, step: usize) -> bool {
+    plan.steps()[step].spec.mode == ExecutionMode::Sequential
+}
+
+fn next_attempt(state: &RunState, step: usize) -> u32 {
+    state.steps[step].attempts.len() as u32 + 1
 }
 
 fn when_pending(plan: &Plan, state: &RunState, step: usize) -> Option<Action> {
@@ -119,6 +459,10 @@ fn when_pending(plan: &Plan, state: &RunState, step: usize) -> Option<Action> {
         match before.status {
             StepStatus::Succeeded => {}
             StepStatus::Failed | StepStatus::Cancelled => {
+                let root = plan.steps()[dependency].spec.id.clone();
+                return Some(Action::Skip { step, reason: Skip::Dependency { root } });
+            }
+            StepStatus::Skipped if before.skip == Some(Skip::ByHand) => {
                 let root = plan.steps()[dependency].spec.id.clone();
                 return Some(Action::Skip { step, reason: Skip::Dependency { root } });
             }
@@ -150,10 +494,12 @@ fn when_answered(plan: &Plan, state: &RunState, step: usize, s: &StepState, outc
             }
         }
         AttemptOutcome::Failed { error } => {
-            let retry = spec.retry.unwrap_or(state.retry);
+            // A fallback has retries of its own (O-05).
+            let own = spec.fallback.as_ref().filter(|_| s.fallback.is_some()).and_then(|f| f.retry);
+            let retry = own.or(spec.retry).unwrap_or(state.retry);
             if error.class.is_retryable() && s.tries <= retry.max_retries {
-                let delay_ms = u64::from(retry.base_ms) << (s.tries - 1).min(20);
-                return Action::Retry { step, attempt: s.attempts.len() as u32 + 1, delay_ms };
+                let attempt = s.attempts.len() as u32 + 1;
+                return Action::Retry { step, attempt, delay_ms: pause(state, &spec.id, s, retry, error) };
             }
             match fallback {
                 Some(_) => Action::FallBack { step, reason: error.message.clone() },
@@ -161,4 +507,15 @@ fn when_answered(plan: &Plan, state: &RunState, step: usize, s: &StepState, outc
             }
         }
     }
+}
+
+/// How long a step waits for its next attempt (O-03): one, two, four times the base, a little more or less where jitter
+/// is wanted, and never less than the tool asks for.
+fn pause(state: &RunState, id: &str, s: &StepState, retry: RetryPolicy, error: &ToolError) -> u64 {
+    let backoff = u64::from(retry.base_ms) << s.tries.saturating_sub(1).min(20);
+    let jitter = f64::from(state.options.jitter_percent.unwrap_or_default().min(100)) / 100.0;
+    let dice = dice(state.options.seed, &format!("jitter/{id}/{}", s.attempts.len())) * 2.0 - 1.0;
+    let jittered = (backoff as f64 * (1.0 + jitter * dice)).round() as u64;
+    let asked = error.retry_after_ms.map_or(0, u64::from);
+    jittered.max(asked).min(LONGEST_PAUSE_MS.max(backoff))
 }

@@ -2,7 +2,7 @@
 //!
 //! Every verdict that a setting decides names it by its path here (`policy.denied`, `guard.noise_prefixes`).
 
-use crate::tool::RetryPolicy;
+use crate::{run::FaultRule, tool::RetryPolicy};
 use serde::{Deserialize, Serialize};
 
 /// Everything a workspace can set. Missing parts take the defaults of the sources.
@@ -183,7 +183,7 @@ impl Default for PlannerSettings {
 }
 
 /// How plans are run (source 001).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(default)]
 pub struct RunSettings {
@@ -192,12 +192,79 @@ pub struct RunSettings {
     /// Milliseconds of one attempt, unless the tool says otherwise (O-04).
     pub timeout_ms: u32,
     pub retry: RetryPolicy,
+    /// How far a retry's pause may lie from its time, percent (O-03); 0 means exactly on time.
+    pub jitter_percent: u32,
+    pub adaptive_timeout: AdaptiveTimeout,
+    pub cache: CacheSettings,
+    /// Faults to inject into every run (O-12).
+    pub faults: Vec<FaultRule>,
+    pub durability: Durability,
 }
 
 impl Default for RunSettings {
     fn default() -> Self {
-        Self { parallel_limit: 5, timeout_ms: 30_000, retry: RetryPolicy::default() }
+        Self {
+            parallel_limit: 5,
+            timeout_ms: 30_000,
+            retry: RetryPolicy::default(),
+            jitter_percent: 0,
+            adaptive_timeout: AdaptiveTimeout::default(),
+            cache: CacheSettings::default(),
+            faults: vec![],
+            durability: Durability::default(),
+        }
     }
+}
+
+/// Timeouts from a tool's history, where neither step nor tool states one (O-11).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct AdaptiveTimeout {
+    pub enabled: bool,
+    /// Times the 95th percentile of the tool's durations.
+    pub factor: f32,
+    /// Bounds, milliseconds.
+    pub min_ms: u32,
+    pub max_ms: u32,
+    /// Calls before which the history says nothing.
+    pub min_calls: u32,
+}
+
+impl Default for AdaptiveTimeout {
+    fn default() -> Self {
+        Self { enabled: false, factor: 3.0, min_ms: 1000, max_ms: 120_000, min_calls: 20 }
+    }
+}
+
+/// The cache of results (O-08).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct CacheSettings {
+    pub enabled: bool,
+    /// Seconds that a result stays.
+    pub ttl_s: u32,
+    /// Results that are kept at most.
+    pub max_entries: u32,
+}
+
+impl Default for CacheSettings {
+    fn default() -> Self {
+        Self { enabled: true, ttl_s: 300, max_entries: 10_000 }
+    }
+}
+
+/// What an event of a run survives once it was shown (O-10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum Durability {
+    /// The end of this process, `kill -9` included; a power cut may take the last moments.
+    #[default]
+    Process,
+    /// A power cut too: every event is synced to the disk first.
+    Power,
 }
 
 /// Where the fetching tools go. Tokens are not here: they come from the environment (S-01).

@@ -121,6 +121,43 @@ pub struct Fallback {
     /// Confidence in 0..1 below which `on_low_confidence` applies; unset means 0.7.
     #[serde(default)]
     pub threshold: Option<f32>,
+    /// Its own arguments; unset means the step's. A value `{"$argument": "name"}` takes that argument of the step.
+    #[serde(default)]
+    pub arguments: Option<Map<String, Value>>,
+    /// Milliseconds of one of its attempts; unset means its tool's, then the workspace's.
+    #[serde(default)]
+    pub timeout_ms: Option<u32>,
+    /// Unset means the step's.
+    #[serde(default)]
+    pub retry: Option<RetryPolicy>,
+}
+
+impl Fallback {
+    /// On any error, with the step's arguments.
+    pub fn on_error(tool: impl Into<String>) -> Self {
+        Self {
+            tool: tool.into(),
+            condition: FallbackCondition::OnError,
+            threshold: None,
+            arguments: None,
+            timeout_ms: None,
+            retry: None,
+        }
+    }
+
+    /// The call that takes over from a step with these arguments.
+    pub fn call(&self, arguments: &Map<String, Value>) -> ToolCall {
+        let taken = |value: &Value| {
+            let name = value.as_object().filter(|o| o.len() == 1)?.get("$argument")?.as_str()?;
+            Some(arguments.get(name).cloned())
+        };
+        let own = self.arguments.as_ref().map(|own| {
+            own.iter()
+                .filter_map(|(name, value)| Some((name.clone(), taken(value).unwrap_or_else(|| Some(value.clone()))?)))
+                .collect()
+        });
+        ToolCall { tool: self.tool.clone(), arguments: own.unwrap_or_else(|| arguments.clone()) }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -194,6 +231,8 @@ pub struct ToolSpec {
     pub limitations: Vec<String>,
     pub tags: Vec<String>,
     pub side_effects: SideEffects,
+    /// Calling it twice with the same arguments does what calling it once does (O-10).
+    pub idempotent: bool,
     pub classification: Classification,
     pub loading: Loading,
     /// Lines of discipline guidance for the prompt (source 002).
@@ -231,6 +270,7 @@ impl Default for ToolSpec {
             limitations: vec![],
             tags: vec![],
             side_effects: SideEffects::default(),
+            idempotent: false,
             classification: Classification::default(),
             loading: Loading::default(),
             guidance: vec![],
@@ -250,6 +290,11 @@ impl Default for ToolSpec {
 }
 
 impl ToolSpec {
+    /// Whether a call may be made again when nobody knows whether it took effect (O-10).
+    pub fn is_repeatable(&self) -> bool {
+        self.idempotent || matches!(self.side_effects, SideEffects::Pure | SideEffects::Read)
+    }
+
     /// The names of the required arguments, in schema order.
     pub fn required(&self) -> Vec<&str> {
         self.parameters
@@ -290,11 +335,13 @@ pub struct Entry {
     pub spec: ToolSpec,
     pub(crate) cost: OnceLock<TokenCost>,
     pub(crate) validator: OnceLock<Result<jsonschema::Validator, String>>,
+    /// Of the specification, for cached results.
+    pub(crate) fingerprint: OnceLock<u64>,
 }
 
 impl Entry {
     fn new(spec: ToolSpec) -> Arc<Self> {
-        Arc::new(Self { spec, cost: OnceLock::new(), validator: OnceLock::new() })
+        Arc::new(Self { spec, cost: OnceLock::new(), validator: OnceLock::new(), fingerprint: OnceLock::new() })
     }
 
     /// The compiled argument schema, or why it does not compile.

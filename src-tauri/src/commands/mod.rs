@@ -3,6 +3,7 @@
 //! Every command must also be named in `src-tauri/permissions/app.toml`: the window is refused all others.
 
 pub mod catalog;
+pub mod control;
 pub mod past;
 pub mod plan;
 pub mod run;

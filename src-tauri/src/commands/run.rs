@@ -3,15 +3,19 @@
 use tauri::State;
 use toolplan_workbench::{
     Problem, Workbench,
-    engine::run::RunId,
+    engine::run::{RunId, RunOptions},
     views::{RunDetail, RunSummary},
 };
 
-/// Runs the planning `plan`. Progress arrives as `RunAdvanced` events.
+/// Runs the planning `plan`; null options choose nothing. Progress arrives as `RunAdvanced` events.
 #[tauri::command]
 #[specta::specta]
-pub async fn start_run(workbench: State<'_, Workbench>, plan: u32) -> Result<RunId, Problem> {
-    workbench.start_run(plan).await
+pub async fn start_run(
+    workbench: State<'_, Workbench>,
+    plan: u32,
+    options: Option<RunOptions>,
+) -> Result<RunId, Problem> {
+    workbench.start_run_with(plan, options.unwrap_or_default()).await
 }
 
 #[tauri::command]

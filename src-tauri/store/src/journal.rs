@@ -1,15 +1,17 @@
-//! The durable record of runs (O-10): every run a row, every event a row, nothing ever changed or taken away.
+//! The durable record of runs (O-10): every run a row, every event a row, nothing ever changed; taken away only whole.
 //!
 //! Events go in through one writer thread (`writer.rs`), in order and without gaps. The columns of a run beyond its
 //! query are a summary of its events, written with them, so that a list of runs needs no fold. What the events mean
 //! is the engine's business.
 
+pub(crate) mod keeping;
+mod transfer;
 pub(crate) mod writer;
 
-use crate::{
-    Store,
-    failure::{Failure, json_column},
-};
+pub use keeping::{Removed, Usage};
+pub use transfer::{NewRun, RawEvent};
+
+use crate::{Store, failure::Failure};
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
@@ -66,6 +68,28 @@ pub struct RunRow {
     /// Steps of the plan, and how many of them have succeeded so far.
     pub steps: u32,
     pub succeeded: u32,
+    /// Its name in any workspace.
+    pub uid: String,
+    pub pinned: bool,
+    /// The file that it came from.
+    pub source: Option<String>,
+    /// Of a replay or fork.
+    pub origin: Option<RowOrigin>,
+    /// Of a replay that was held against its origin.
+    pub faithful: Option<bool>,
+    /// Events, and the bytes of their texts.
+    pub events: u32,
+    pub bytes: u64,
+}
+
+/// Where a derived run comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RowOrigin {
+    pub uid: String,
+    /// The last event taken over.
+    pub at: u32,
+    /// In words; empty for a replay.
+    pub change: String,
 }
 
 #[async_trait]
@@ -79,8 +103,11 @@ impl ports::Journal for Store {
         if events.is_empty() {
             return Ok(vec![]);
         }
-        let events = events.into_iter().map(Encoded::new).collect::<Result<_, _>>()?;
-        let written = self.writer.submit(Work::Append { run, events, owner: self.owner.mark() }).await?;
+        let redactor = self.redactor();
+        let encoded = |event| Ok((None, Encoded::new(event, &redactor)?));
+        let events = events.into_iter().map(encoded).collect::<Result<Vec<_>, Problem>>()?;
+        let work = Work::Append { run, events, owner: self.owner.mark(), counts: true };
+        let written = self.writer.submit(work).await?;
         Ok(written.entries)
     }
 }
@@ -88,13 +115,8 @@ impl ports::Journal for Store {
 impl Journal<'_> {
     /// Makes an empty run and returns its number. `planner` is the label of who plans. Error: `journal.write`.
     pub async fn create_run(&self, query: &str, planner: &str, catalog_revision: Revision) -> Result<RunId, Problem> {
-        let work = Work::Create {
-            query: query.to_owned(),
-            planner: planner.to_owned(),
-            catalog_revision,
-            owner: self.0.owner.mark(),
-        };
-        Ok(self.0.writer.submit(work).await?.run)
+        let (query, planner) = (query.to_owned(), planner.to_owned());
+        self.create(NewRun { query, planner, catalog_revision, ..NewRun::default() }).await
     }
 
     /// Runs that were started, newest first: at most `limit`, and only those older than the run `before`.
@@ -109,7 +131,8 @@ impl Journal<'_> {
 
     fn list(&self, which: &str, limit: u32, before: Option<RunId>) -> Result<Vec<RunRow>, Problem> {
         self.0.read(|db| {
-            let sql = format!("SELECT {COLUMNS} FROM run WHERE id < ? AND {which} ORDER BY id DESC LIMIT ?");
+            let sql =
+                format!("SELECT {COLUMNS} FROM run WHERE id < ? AND NOT removed AND {which} ORDER BY id DESC LIMIT ?");
             let before = before.map_or(i64::MAX, i64::from);
             let mut query = db.prepare_cached(&sql)?;
             Ok(query.query_map(params![before, limit], run_row)?.collect::<Result<_, _>>()?)
@@ -119,7 +142,7 @@ impl Journal<'_> {
     /// One run. Error: `journal.unknown_run`.
     pub fn run(&self, run: RunId) -> Result<RunRow, Problem> {
         self.0.read(|db| {
-            let mut query = db.prepare_cached(&format!("SELECT {COLUMNS} FROM run WHERE id = ?"))?;
+            let mut query = db.prepare_cached(&format!("SELECT {COLUMNS} FROM run WHERE id = ? AND NOT removed"))?;
             Ok(query.query_row([run], run_row).optional()?.ok_or_else(|| unknown_run(run))?)
         })
     }
@@ -133,7 +156,7 @@ impl Journal<'_> {
     /// Like [`Journal::events`], only those after the event `after_seq`.
     pub fn events_from(&self, run: RunId, after_seq: u32) -> Result<(Vec<JournalEntry>, Vec<Problem>), Problem> {
         self.0.read(|db| {
-            if !db.prepare_cached("SELECT 1 FROM run WHERE id = ?")?.exists([run])? {
+            if !db.prepare_cached("SELECT 1 FROM run WHERE id = ? AND NOT removed")?.exists([run])? {
                 return Err(unknown_run(run).into());
             }
             let mut query =
@@ -142,7 +165,8 @@ impl Journal<'_> {
             let (mut entries, mut problems) = (vec![], vec![]);
             while let Some(row) = rows.next()? {
                 let (seq, at_ms) = (row.get(0)?, row.get::<_, i64>(1)? as u64);
-                match json_column(row, 2)? {
+                // Bytes, not text: a body that is not even UTF-8 is damaged as well and must not stop the whole query.
+                match RunEvent::from_json(row.get_ref(2)?.as_bytes().map_err(rusqlite::Error::from)?) {
                     Ok(event) => entries.push(JournalEntry { seq, at_ms, event }),
                     Err(error) => problems.push(Problem::new(
                         "journal.damaged",
@@ -176,8 +200,9 @@ impl Journal<'_> {
                     |row| Ok((row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64)),
                 )?;
                 let duration_ms = last_ms.saturating_sub(started_ms);
-                let end = Encoded::new(RunEvent::Finished { outcome: RunOutcome::Interrupted, duration_ms })?;
-                writer::append(db, run, last_ms, &self.0.owner.mark(), vec![end])??;
+                let end = RunEvent::Finished { outcome: RunOutcome::Interrupted, duration_ms };
+                let end = Encoded::new(end, &self.0.redactor())?;
+                writer::append(db, run, last_ms, &self.0.owner.mark(), vec![(None, end)], true)??;
             }
             Ok(orphans)
         })
@@ -197,8 +222,8 @@ impl Journal<'_> {
     }
 }
 
-const COLUMNS: &str =
-    "id, query, planner, catalog_revision, created_ms, started_ms, finished_ms, outcome, steps, succeeded";
+const COLUMNS: &str = "id, query, planner, catalog_revision, created_ms, started_ms, finished_ms, outcome, steps,
+    succeeded, uid, pinned, source, origin_uid, origin_at, origin_change, faithful, events, bytes";
 
 fn run_row(row: &Row) -> rusqlite::Result<RunRow> {
     let ms = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(|ms| ms as u64));
@@ -213,6 +238,16 @@ fn run_row(row: &Row) -> rusqlite::Result<RunRow> {
         outcome: row.get::<_, Option<String>>(7)?.and_then(|name| outcome_named(&name)),
         steps: row.get(8)?,
         succeeded: row.get(9)?,
+        uid: row.get(10)?,
+        pinned: row.get(11)?,
+        source: row.get(12)?,
+        origin: match row.get::<_, Option<String>>(13)? {
+            Some(uid) => Some(RowOrigin { uid, at: row.get(14)?, change: row.get(15)? }),
+            None => None,
+        },
+        faithful: row.get(16)?,
+        events: row.get(17)?,
+        bytes: row.get::<_, i64>(18)? as u64,
     })
 }
 

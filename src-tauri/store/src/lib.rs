@@ -17,7 +17,7 @@ pub mod registry;
 pub mod settings;
 pub mod stats;
 
-pub use journal::{Journal, RunRow};
+pub use journal::{Journal, NewRun, RawEvent, Removed, RowOrigin, RunRow, Usage};
 pub use registry::{Registry, StoredCatalog, ToolRevision};
 pub use settings::SettingTable;
 pub use stats::{CallStats, Stats};
@@ -29,12 +29,12 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Mutex,
+        Arc, Mutex, RwLock,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
-use toolplan_engine::Problem;
+use toolplan_engine::{Problem, redact::Redactor};
 
 /// An open workspace file. Closing (dropping) it waits until every append that was handed over is written.
 ///
@@ -46,6 +46,7 @@ pub struct Store {
     edits: Mutex<Connection>,
     writer: Writer,
     owner: Owner,
+    redactor: RwLock<Arc<Redactor>>,
     /// Dropped last, when all connections are closed.
     _folder: Option<TemporaryFolder>,
 }
@@ -86,11 +87,15 @@ impl Store {
             edits: Mutex::new(edits),
             writer: Writer::start(connect()?, path)?,
             owner: Owner::claim(path),
+            redactor: RwLock::default(),
             _folder: folder,
         };
         // A workspace on a full or read-only disk still opens: what it holds can be read.
         if let Err(problem) = store.journal().mark_interrupted() {
             tracing::warn!(%problem, hint = problem.hint, "interrupted runs could not be marked");
+        }
+        if let Err(problem) = store.journal().finish_removals() {
+            tracing::warn!(%problem, hint = problem.hint, "removed runs still take space");
         }
         Ok(store)
     }
@@ -98,6 +103,16 @@ impl Store {
     /// The workspace file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// From now on nothing that this redactor finds gets into the journal (S-01). Until it is set, the shapes of keys
+    /// and credentials and the fields that hold them are left out.
+    pub fn redact_with(&self, redactor: Redactor) {
+        *self.redactor.write().expect("no writer panics") = Arc::new(redactor);
+    }
+
+    pub(crate) fn redactor(&self) -> Arc<Redactor> {
+        self.redactor.read().expect("no writer panics").clone()
     }
 
     /// Tools and their revisions.

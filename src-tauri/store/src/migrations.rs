@@ -21,6 +21,7 @@ fn migrations() -> Migrations<'static> {
         M::up(journal::TABLES),
         M::up(stats::TABLES),
         M::up(settings::TABLES),
+        M::up(journal::keeping::COLUMNS),
     ])
 }
 

@@ -7,7 +7,6 @@ use std::{
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
-use tokio_util::sync::CancellationToken;
 use toolplan_store::Store;
 use toolplan_workbench::engine::{
     Problem,
@@ -15,7 +14,7 @@ use toolplan_workbench::engine::{
     plan::{Plan, PlanSpec, StepSpec},
     ports::{CallContext, Journal, ToolError, ToolResult, ToolRuntime},
     request::Request,
-    run::{Driver, JournalEntry, RunEvent, RunId, RunOutcome, RunState},
+    run::{Control, Driver, JournalEntry, RunEvent, RunId, RunOutcome, RunState},
     settings::{RunSettings, Settings},
     tool::{Catalog, Classification, ToolCall, ToolSpec},
     visibility::Viewer,
@@ -109,16 +108,13 @@ impl Bench {
     /// Runs the plan once and returns the milliseconds from the first event to the last.
     pub(crate) async fn run(&self, journal: Arc<dyn Journal>, run: RunId) -> f64 {
         let (catalog, settings, request) = (self.catalog.clone(), self.settings.clone(), self.request.clone());
+        let gate = Arc::new(move |call: &ToolCall| admit(&catalog, &settings, &request, call));
+        let (control, commands) = Control::new();
+        let (plan, runtime) = (self.plan.clone(), self.runtime.clone());
         let driver = Driver {
-            run,
-            plan: self.plan.clone(),
             query: self.request.query.clone(),
-            catalog: self.catalog.clone(),
             settings: self.settings.run.clone(),
-            runtime: self.runtime.clone(),
-            journal,
-            gate: Arc::new(move |call| admit(&catalog, &settings, &request, call)),
-            cancel: CancellationToken::new(),
+            ..Driver::new(run, plan, self.catalog.clone(), runtime, journal, gate, commands)
         };
         // On a worker, as the workbench does it, and not on the thread that blocks.
         let timed = tokio::spawn(async move {
@@ -127,6 +123,7 @@ impl Bench {
             (state, began.elapsed())
         });
         let (state, took) = timed.await.expect("the driver does not panic");
+        drop(control);
         let outcome = state.expect("the journal can be written").outcome;
         assert_eq!(outcome, Some(RunOutcome::Succeeded), "a run that fails early would look fast");
         took.as_secs_f64() * 1000.0

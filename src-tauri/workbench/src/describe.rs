@@ -3,7 +3,7 @@
 use crate::views::{EventRow, FieldChange};
 use serde_json::Value;
 use toolplan_engine::{
-    run::{AttemptOutcome, ForkChange, JournalEntry, Origin, RunEvent, RunOutcome, Skip},
+    run::{AttemptOutcome, Go, JournalEntry, Origin, PauseReason, RunEvent, RunOutcome, Skip},
     text::middle_truncate,
     tool::ToolSpec,
 };
@@ -65,6 +65,7 @@ pub fn event_row(entry: &JournalEntry) -> EventRow {
             entry.event.step().unwrap_or_default(),
             format!("{kind}: an event of a newer Toolplan, without effect here"),
         ),
+        event => control(event),
     };
     EventRow { seq: entry.seq, at_ms: entry.at_ms, kind: entry.event.kind().into(), step: step.into(), text }
 }
@@ -73,27 +74,83 @@ pub fn event_row(entry: &JournalEntry) -> EventRow {
 pub fn derived(origin: &Origin) -> String {
     match &origin.change {
         None => format!("Replays run {} from event {}", origin.run, origin.at),
-        Some(change) => format!("Forks run {} after event {}: {}", origin.run, origin.at, fork_change(change)),
+        Some(change) => format!("Forks run {} after event {}: {}", origin.run, origin.at, change),
     }
 }
 
-/// The one thing that is different in a fork.
-pub fn fork_change(change: &ForkChange) -> String {
-    match change {
-        ForkChange::Arguments { step, arguments } => {
-            format!("{step} is called with {}", middle_truncate(&Value::from(arguments.clone()).to_string(), 80))
+/// What people, breakpoints, faults and the cache do to a run.
+fn control(event: &RunEvent) -> (&str, String) {
+    let step = event.step().unwrap_or_default();
+    let text = match event {
+        RunEvent::Configured { options } => {
+            let mut parts = vec![];
+            let mut part = |count: usize, what: &str| parts.extend((count > 0).then(|| format!("{count} {what}")));
+            part(options.breakpoints.len(), "breakpoints");
+            part(options.faults.len(), "faults");
+            part(options.conversation.len(), "earlier messages");
+            parts.extend(options.no_cache.then(|| "no result cache".to_string()));
+            parts.extend(options.step_mode.then(|| "step by step".to_string()));
+            parts.extend(options.jitter_percent.map(|percent| format!("jitter {percent} %")));
+            format!("Options: {}, seed {}", parts.join(", "), options.seed)
         }
-        ForkChange::Result { step, value } => {
-            format!("{step} gives {}", middle_truncate(&value.to_string(), 80))
+        RunEvent::CacheHit { attempt, age_ms: 0, .. } => format!("Attempt {attempt} shares a call under way"),
+        RunEvent::CacheHit { attempt, age_ms, .. } => {
+            format!("Attempt {attempt} is answered from the cache, {age_ms} ms old")
         }
-        ForkChange::Skip { step } => format!("{step} is skipped"),
-        ForkChange::Tool { spec } => format!("{} is described anew", spec.name),
-        ForkChange::Settings { .. } => "other settings".into(),
+        RunEvent::FaultInjected { attempt, fault, .. } => format!("Attempt {attempt} gets a fault: {fault}"),
+        RunEvent::TimeoutChosen { attempt, timeout_ms, reason, .. } => {
+            format!("Attempt {attempt} may take {timeout_ms} ms: {reason}")
+        }
+        RunEvent::BreakpointHit { attempt, text, .. } => format!("Attempt {attempt} hits the breakpoint {text}"),
+        RunEvent::Paused { reason } => format!("Paused: {}", pause(reason)),
+        RunEvent::Resumed { go } => match go {
+            Go::Continue => "Goes on".into(),
+            Go::Step => "Goes on for one step".into(),
+            Go::Stage { stage } => format!("Goes on to the end of stage {}", stage + 1),
+            Go::To { step } => format!("Goes on to {step}"),
+        },
+        RunEvent::BreakpointsSet { breakpoints } => format!("{} breakpoints are set", breakpoints.len()),
+        RunEvent::ArgumentsEdited { arguments, .. } => {
+            format!("Arguments edited: {}", middle_truncate(&Value::from(arguments.clone()).to_string(), 120))
+        }
+        RunEvent::ResultEdited { result, .. } => {
+            format!("Result edited: {}", middle_truncate(&result.data.to_string(), 120))
+        }
+        RunEvent::RetryRequested { .. } => "To be tried again".into(),
+        RunEvent::Reopened { confirmed } if confirmed.is_empty() => "Goes on after an interruption".into(),
+        RunEvent::Reopened { confirmed } => {
+            format!("Goes on after an interruption; may be called again: {}", confirmed.join(", "))
+        }
+        RunEvent::OutcomeUnknown { attempt, again: true, .. } => {
+            format!("Nobody knows how attempt {attempt} ended; it is made again")
+        }
+        RunEvent::OutcomeUnknown { attempt, .. } => {
+            format!("Nobody knows how attempt {attempt} ended; the run waits for a person's word")
+        }
+        other => other.kind().into(),
+    };
+    (step, text)
+}
+
+/// Why a run is paused.
+pub fn pause(reason: &PauseReason) -> String {
+    match reason {
+        PauseReason::Start => "before the first step".into(),
+        PauseReason::ByHand => "by hand".into(),
+        PauseReason::Breakpoint { breakpoint, step } if step.is_empty() => format!("at breakpoint {breakpoint}"),
+        PauseReason::Breakpoint { breakpoint, step } => format!("at breakpoint {breakpoint}, {step}"),
+        PauseReason::Stepped { step } => format!("{step} is done"),
+        PauseReason::Staged { stage } => format!("stage {} is done", stage + 1),
+        PauseReason::Reached { step } => format!("{step} is next"),
+        PauseReason::UnknownOutcome { steps } => {
+            format!("nobody knows whether {} took effect; retry, skip or give a result", steps.join(", "))
+        }
     }
 }
 
 pub fn skip(reason: &Skip) -> String {
     match reason {
+        Skip::ByHand => "Skipped by hand".into(),
         Skip::Dependency { root } => format!("Skipped: {root} did not succeed"),
         Skip::CriticalFailure { root } => format!("Skipped: the critical step {root} failed"),
     }

@@ -5,6 +5,7 @@
 
 mod catalog;
 mod changes;
+mod control;
 mod describe;
 mod doctor;
 pub mod eval;
@@ -14,8 +15,10 @@ mod past;
 mod plans;
 mod runs;
 mod sample;
+mod timeline;
 pub mod views;
 
+pub use control::{parse_breakpoint, parse_fault};
 pub use doctor::Check;
 pub use runs::RunUpdate;
 pub use toolplan_adapters as adapters;

@@ -6,14 +6,17 @@ use crate::{
 };
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
-use tokio_util::sync::CancellationToken;
 use toolplan_engine::{
     Problem,
     guard::Guard,
-    plan::Finding,
+    plan::{Finding, Plan, PlanSpec},
     ports::Journal,
-    run::{Driver, Gatekeeper, JournalEntry, RunEvent, RunId, RunState},
-    tool::ToolCall,
+    request::Request,
+    run::{
+        Commands, Control, Driver, Gatekeeper, JournalEntry, PauseReason, RunEvent, RunId, RunOptions, RunOutcome,
+        RunState,
+    },
+    tool::{Catalog, ToolCall, ToolSpec},
     visibility::Viewer,
 };
 use toolplan_store::journal::RunRow;
@@ -27,7 +30,7 @@ pub struct RunUpdate {
 
 /// A run that this process drives.
 pub(crate) struct Live {
-    cancel: CancellationToken,
+    pub(crate) control: Control,
     /// How it ended, once it has.
     ended: watch::Receiver<Option<Result<(), Problem>>>,
 }
@@ -36,17 +39,17 @@ pub(crate) struct Live {
 const LISTED_RUNS: u32 = 500;
 
 impl Workbench {
+    /// [`Workbench::start_run_with`], nothing chosen.
+    pub async fn start_run(&self, plan: u32) -> Result<RunId, Problem> {
+        self.start_run_with(plan, RunOptions::default()).await
+    }
+
     /// Starts the planning `plan` and returns at once. The plan is checked once more; then it and everything that was
     /// decided for it are the first event of the run's journal.
-    pub async fn start_run(&self, plan: u32) -> Result<RunId, Problem> {
+    pub async fn start_run_with(&self, plan: u32, options: RunOptions) -> Result<RunId, Problem> {
         let planned = self.planned(plan)?;
-        let settings = self.settings();
         let request = planned.planning.request.clone();
-        let checked = {
-            let viewer = Viewer::new(&settings, &request)?;
-            let guard = Guard::new(&planned.catalog, &settings, viewer, &request, &[]);
-            planned.planning.plan.clone().check(|call| guard.admit(call)).map_err(not_runnable)?
-        };
+        let checked = self.checked(&planned.planning.plan, &planned.catalog, &request)?;
         if checked.steps().is_empty() {
             return Err(Problem::new(
                 "plan.empty",
@@ -63,20 +66,93 @@ impl Workbench {
         let entries = store.append(run, vec![opening]).await?;
         let state = RunState::of(&entries);
         self.tell_followers(run, &entries);
-        let cancel = CancellationToken::new();
-        let (ended, receiver) = watch::channel(None);
-        self.inner.runs.lock().expect("no holder panics").insert(run, Live { cancel: cancel.clone(), ended: receiver });
-        let driver = Driver {
-            run,
-            plan: checked,
-            query: request.query.clone(),
-            catalog: planned.catalog.clone(),
+        self.drive(state, |control| {
+            let driver = self.driver(run, checked, planned.catalog.clone(), request, control)?;
+            Ok(Driver { options, ..driver })
+        })?;
+        Ok(run)
+    }
+
+    /// Goes on with a run that was interrupted, from its last event (O-10). Calls that were under way are made again
+    /// when they are harmless, or when `confirmed` names their step; at the others the run pauses. `paused`: it pauses
+    /// before anything starts.
+    ///
+    /// Errors: `run.live`, `run.ended`, and `plan.findings` when today's catalog or settings refuse the plan.
+    pub async fn resume_run(&self, run: RunId, confirmed: Vec<String>, paused: bool) -> Result<(), Problem> {
+        let state = self.state_of(run)?;
+        if self.control(run).is_ok() {
+            return Err(Problem::new("run.live", format!("run {run} is under way"), "pause or cancel it first"));
+        }
+        if !is_resumable(&state) {
+            return Err(Problem::new(
+                "run.ended",
+                format!("run {run} has come to its end"),
+                "only an interrupted run can be gone on with; start its plan again, or fork it",
+            ));
+        }
+        if let Some(unknown) = confirmed.iter().find(|step| !state.steps.contains_key(*step)) {
+            return Err(Problem::new(
+                "run.unknown_step",
+                format!("the plan has no step {unknown}"),
+                "name a step of this run's plan",
+            ));
+        }
+        let request = state.planning.as_ref().map(|p| p.request.clone()).unwrap_or_default();
+        let catalog = self.tools().catalog;
+        let checked = self.checked(&state.plan, &catalog, &request)?;
+        self.drive(state, |control| {
+            let driver = self.driver(run, checked, catalog, request, control)?;
+            let paused = paused.then_some(PauseReason::ByHand);
+            Ok(Driver { confirmed: confirmed.into_iter().collect(), paused, ..driver })
+        })
+    }
+
+    /// The steps of an interrupted run that are called again only when a person confirms it.
+    pub(crate) fn unconfirmed(&self, state: &RunState) -> Vec<String> {
+        let catalog = self.tools().catalog;
+        let harmless = |tool: &str| catalog.spec(tool).is_some_and(ToolSpec::is_repeatable);
+        let open = state.steps.iter().filter(|(_, s)| s.is_in_flight() && is_resumable(state) || s.unknown);
+        open.filter(|(_, s)| s.attempts.last().is_some_and(|a| !harmless(&a.tool))).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// The plan once more past the guard, with the settings of today.
+    fn checked(&self, plan: &PlanSpec, catalog: &Catalog, request: &Request) -> Result<Plan, Problem> {
+        let settings = self.settings();
+        let viewer = Viewer::new(&settings, request)?;
+        let guard = Guard::new(catalog, &settings, viewer, request, &[]);
+        plan.clone().check(|call| guard.admit(call)).map_err(not_runnable)
+    }
+
+    fn driver(
+        &self,
+        run: RunId,
+        plan: Plan,
+        catalog: Catalog,
+        request: Request,
+        commands: Commands,
+    ) -> Result<Driver, Problem> {
+        let settings = self.settings();
+        let (runtime, journal) = (Arc::new(self.toolbox()), self.inner.store.clone());
+        let query = request.query.clone();
+        let gate = self.gatekeeper(request);
+        Ok(Driver {
+            query,
             settings: settings.run,
-            runtime: Arc::new(self.toolbox()),
-            journal: store.clone(),
-            gate: self.gatekeeper(request),
-            cancel,
-        };
+            ..Driver::new(run, plan, catalog, runtime, journal, gate, commands)
+        })
+    }
+
+    /// Drives a run in the background from the state that its journal has led to.
+    pub(crate) fn drive(
+        &self,
+        state: RunState,
+        driver: impl FnOnce(Commands) -> Result<Driver, Problem>,
+    ) -> Result<(), Problem> {
+        let (control, commands) = Control::new();
+        let driver = driver(commands)?;
+        let run = driver.run;
+        let (ended, receiver) = watch::channel(None);
+        self.inner.runs.lock().expect("no holder panics").insert(run, Live { control, ended: receiver });
         let workbench = self.clone();
         tokio::spawn(async move {
             let result = driver.drive(state, |_, entries| workbench.tell_followers(run, entries)).await;
@@ -87,7 +163,7 @@ impl Workbench {
             // Nobody may be waiting any more.
             let _ = ended.send(Some(result.map(|_| ())));
         });
-        Ok(run)
+        Ok(())
     }
 
     /// Waits until a run that this process drives has ended, and returns its state. A run that has ended is read from
@@ -105,17 +181,8 @@ impl Workbench {
     }
 
     pub fn cancel_run(&self, run: RunId) -> Result<(), Problem> {
-        match self.inner.runs.lock().expect("no holder panics").get(&run) {
-            Some(live) => {
-                live.cancel.cancel();
-                Ok(())
-            }
-            None => Err(Problem::new(
-                "run.not_live",
-                format!("run {run} is not running here"),
-                "only a run that is under way can be stopped",
-            )),
-        }
+        self.control(run)?.cancel();
+        Ok(())
     }
 
     /// The entries of all runs from now on, as they become durable.
@@ -128,6 +195,11 @@ impl Workbench {
     /// All runs, newest first.
     pub fn runs(&self) -> Result<Vec<RunSummary>, Problem> {
         Ok(self.inner.store.journal().runs(LISTED_RUNS, None)?.into_iter().map(summary).collect())
+    }
+
+    /// The run as its journal describes it now.
+    pub(crate) fn state_of(&self, run: RunId) -> Result<RunState, Problem> {
+        Ok(RunState::of(&self.inner.store.journal().events(run)?.0))
     }
 
     pub fn open_run(&self, run: RunId) -> Result<RunDetail, Problem> {
@@ -148,7 +220,7 @@ impl Workbench {
     }
 
     /// The runtime gate: today's catalog and settings decide, whatever held when the plan was made (V-07).
-    fn gatekeeper(&self, request: toolplan_engine::request::Request) -> Gatekeeper {
+    fn gatekeeper(&self, request: Request) -> Gatekeeper {
         let workbench = self.clone();
         Arc::new(move |call: &ToolCall| {
             let (tools, settings) = (workbench.tools(), workbench.settings());
@@ -169,6 +241,11 @@ impl Workbench {
             followers.retain(|follower| follower.send(RunUpdate { run, entries: entries.clone() }).is_ok());
         }
     }
+}
+
+/// Started, and without an end of its own.
+pub(crate) fn is_resumable(state: &RunState) -> bool {
+    state.started_ms.is_some() && matches!(state.outcome, None | Some(RunOutcome::Interrupted))
 }
 
 fn not_runnable(findings: Vec<Finding>) -> Problem {

@@ -9,7 +9,7 @@ use toolplan_engine::{
     Problem,
     planning::Planning,
     request::Request,
-    run::{JournalEntry, RunId, RunOutcome, RunState},
+    run::{Breakpoint, Go, JournalEntry, PauseReason, RunId, RunOutcome, RunState, StepStatus},
     settings::Settings,
     tokens::TokenCost,
     tool::{Category, Classification, Loading, Revision, SideEffects, ToolSpec},
@@ -289,4 +289,69 @@ impl EventRow {
     pub fn of(entry: &JournalEntry) -> Self {
         crate::describe::event_row(entry)
     }
+}
+
+/// What can be done with a run now (O-07).
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct RunControlState {
+    pub run: RunId,
+    /// This process drives it.
+    pub live: bool,
+    /// It was interrupted and can be gone on with.
+    pub resumable: bool,
+    pub paused: Option<PauseReason>,
+    /// Why it is paused, in words; empty when it is not.
+    pub pause_text: String,
+    pub go: Go,
+    pub breakpoints: Vec<Breakpoint>,
+    /// Steps whose outcome is unknown and that are called again only when a person confirms it (O-10).
+    pub unconfirmed: Vec<String>,
+    /// Steps that wait for a slot, the next one first (O-01).
+    pub queue: Vec<String>,
+}
+
+/// Where a run's time went (W-05). Times are milliseconds after the start of the run.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct Timeline {
+    pub steps: Vec<TimelineStep>,
+    /// Ids on the longest path, by the durations that were measured.
+    pub critical_path: Vec<String>,
+    pub critical_path_ms: f64,
+    pub wall_ms: f64,
+    /// The steps one after the other.
+    pub sum_ms: f64,
+    /// `sum_ms / wall_ms`; null when nothing took time.
+    pub speed_up: Option<f64>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct TimelineStep {
+    pub step: String,
+    pub status: StepStatus,
+    pub ready_ms: Option<f64>,
+    /// How long it waited for a slot.
+    pub queue_ms: Option<f64>,
+    /// From the first call to the last answer.
+    pub work_ms: f64,
+    pub finished_ms: Option<f64>,
+    pub attempts: Vec<TimelineAttempt>,
+    pub on_critical_path: bool,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct TimelineAttempt {
+    pub number: u32,
+    pub tool: String,
+    pub start_ms: f64,
+    /// Null while it is under way, and when nobody knows.
+    pub end_ms: Option<f64>,
+    /// Between the attempt before and this one.
+    pub pause_ms: f64,
+    pub cached: bool,
+    /// Empty when it succeeded.
+    pub error: String,
 }

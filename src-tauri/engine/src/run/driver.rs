@@ -3,148 +3,358 @@
 //! Every event is durable before anything else sees it (O-10): a call leaves for its tool only after the journal
 //! holds that it left.
 
-use super::{AttemptOutcome, JournalEntry, RunEvent, RunId, RunState};
+use super::{
+    AttemptOutcome, JournalEntry, PauseReason, RunEvent, RunId, RunOptions, RunState, StepStatus,
+    breakpoint::arguments_in_charge,
+    control::{Ask, Commands, respond},
+    fault::{Fault, strikes},
+    timeout::{CallHistory, adaptive},
+};
 use crate::{
     Problem,
     guard::Admitted,
     plan::{Finding, Plan, references, resolve},
-    ports::{CallContext, ErrorClass, Journal, ToolError, ToolResult, ToolRuntime},
-    schedule::{Action, next_actions},
+    ports::{
+        CacheKey, Cached, CallContext, ErrorClass, Given, Journal, ResultCache, ToolError, ToolResult, ToolRuntime,
+    },
+    schedule::{Action, Frontier},
     settings::RunSettings,
-    tool::{Catalog, ToolCall, ToolSpec},
+    tool::{Catalog, Entry, ToolCall, ToolSpec},
 };
 use serde_json::{Map, Value};
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+    time::Duration,
+};
 use tokio::{
+    sync::oneshot,
     task::{AbortHandle, Id, JoinSet},
     time::Instant,
 };
-use tokio_util::sync::CancellationToken;
 
 /// The runtime gate (V-07): the guard's word on a call with resolved arguments, asked before every attempt.
 pub type Gatekeeper = Arc<dyn Fn(&ToolCall) -> Result<Admitted, Finding> + Send + Sync>;
 
-/// Everything one run needs.
+/// Everything one run needs. [`Driver::new`] fills in what most runs leave alone.
 pub struct Driver {
     pub run: RunId,
     pub plan: Plan,
     pub query: String,
     pub catalog: Catalog,
     pub settings: RunSettings,
+    pub options: RunOptions,
     pub runtime: Arc<dyn ToolRuntime>,
     pub journal: Arc<dyn Journal>,
     pub gate: Gatekeeper,
-    pub cancel: CancellationToken,
+    /// Results of harmless calls; `None` calls every time.
+    pub cache: Option<Arc<dyn ResultCache>>,
+    /// By tool, for timeouts.
+    pub history: HashMap<String, CallHistory>,
+    /// When going on with a run: the steps that may be called again although their outcome is unknown (O-10).
+    pub confirmed: BTreeSet<String>,
+    /// When going on with a run: pause before anything starts.
+    pub paused: Option<PauseReason>,
+    /// The other end of a [`Control`](super::Control).
+    pub commands: Commands,
 }
 
 /// What came back from a spawned task.
 enum Back {
-    Answer { step: usize, attempt: u32, started: Instant, outcome: AttemptOutcome },
+    Answer { step: usize, attempt: u32, started: Instant, outcome: AttemptOutcome, cached: Option<Cached> },
     PauseOver { step: usize },
 }
 
+/// Where the driver is while it drives.
+struct Drive {
+    /// As the journal has it; this is what is shown.
+    state: RunState,
+    /// What the events lead to that are not durable yet. Decisions rest on it; nothing is shown of it.
+    ahead: RunState,
+    frontier: Frontier,
+    began: Instant,
+    tasks: JoinSet<Back>,
+    calls: HashMap<Id, (usize, u32, Instant)>,
+    /// By step: its call or its pause.
+    handles: HashMap<usize, AbortHandle>,
+    /// Who waits until what they asked for is durable.
+    replies: Vec<oneshot::Sender<Result<(), Problem>>>,
+    given: Arc<Given>,
+}
+
 impl Driver {
-    /// Runs the plan to its end and returns the final state. `watch` sees every state with the entries that led to
-    /// it, after they are durable.
+    /// A driver with the workspace's settings and nothing chosen for the run.
+    pub fn new(
+        run: RunId,
+        plan: Plan,
+        catalog: Catalog,
+        runtime: Arc<dyn ToolRuntime>,
+        journal: Arc<dyn Journal>,
+        gate: Gatekeeper,
+        commands: Commands,
+    ) -> Self {
+        Self {
+            run,
+            plan,
+            query: String::new(),
+            catalog,
+            settings: RunSettings::default(),
+            options: RunOptions::default(),
+            runtime,
+            journal,
+            gate,
+            cache: None,
+            history: HashMap::new(),
+            confirmed: BTreeSet::new(),
+            paused: None,
+            commands,
+        }
+    }
+
+    /// Runs the plan to its end and returns the final state. `state` is what the journal already holds of the run:
+    /// nothing or a planning, and the run starts; or a run that was started, whatever became of it, and it goes on
+    /// from there (O-10). `watch` sees every state with the entries that led to it, after they are durable.
     ///
-    /// Errors only when the journal cannot be written: then nothing more is started and running calls are dropped.
+    /// Errors: when the journal cannot be written (nothing more is started and running calls are dropped), and
+    /// `run.stuck` when the run is paused and nobody is left who could resume it.
     pub async fn drive(
-        self,
-        mut state: RunState,
+        mut self,
+        state: RunState,
         mut watch: impl FnMut(&RunState, &[JournalEntry]) + Send,
     ) -> Result<RunState, Problem> {
-        let began = Instant::now();
-        let mut tasks: JoinSet<Back> = JoinSet::new();
-        let mut calls: HashMap<Id, (usize, u32, Instant)> = HashMap::new();
-        let mut handles: HashMap<usize, AbortHandle> = HashMap::new();
-        let mut events = vec![RunEvent::Started {
-            plan: self.plan.spec().clone(),
-            catalog_revision: self.catalog.revision(),
-            parallel_limit: self.settings.parallel_limit,
-            timeout_ms: self.settings.timeout_ms,
-            retry: self.settings.retry,
-        }];
-        // What the events lead to that are not durable yet. Decisions rest on it; nothing is shown of it.
-        let mut ahead = RunState { planning: None, ..state.clone() };
+        let mut events = self.opening(&state);
+        let ahead = RunState { planning: None, ..state.clone() };
+        let options = if state.started_ms.is_some() { &state.options } else { &self.options };
+        let given = Given { conversation: options.conversation.clone(), metadata: options.metadata.clone() };
+        let mut drive = Drive {
+            // The first event fills it.
+            frontier: Frontier::default(),
+            state,
+            ahead,
+            began: Instant::now(),
+            tasks: JoinSet::new(),
+            calls: HashMap::new(),
+            handles: HashMap::new(),
+            replies: vec![],
+            given: given.into(),
+        };
+        // Until nobody can say anything any more.
+        let mut listening = true;
         loop {
-            // Decide until there is only waiting left, write all of it down at once, then let the calls leave.
-            let mut batch = vec![];
-            let mut starts = vec![];
-            while !events.is_empty() {
-                for event in std::mem::take(&mut events) {
-                    let at_ms = began.elapsed().as_millis() as u64;
-                    let entry = JournalEntry { seq: ahead.seq + 1, at_ms, event };
-                    ahead.apply(&entry);
-                    batch.push(entry.event);
-                }
-                let actions = next_actions(&self.plan, &ahead);
-                let only_starts = actions.iter().all(|a| matches!(a, Action::Start { .. }));
-                if only_starts && !actions.is_empty() && self.cancel.is_cancelled() && !ahead.cancelling {
-                    // The cancellation came while decisions were made: nothing leaves after it.
-                    events.push(RunEvent::CancelRequested);
-                    continue;
-                }
-                for action in actions {
-                    match action {
-                        // Last of all: a start is decided when nothing else is, so that none is taken back.
-                        Action::Start { step, attempt } if only_starts => {
-                            let prepared = self.prepare(step, &ahead);
-                            events.push(RunEvent::AttemptStarted {
-                                step: self.id(step),
-                                attempt,
-                                tool: prepared.tool.clone(),
-                                arguments: prepared.arguments.clone(),
-                            });
-                            starts.push((step, attempt, prepared));
-                        }
-                        Action::Start { .. } => {}
-                        Action::Cancel { step } => {
-                            if let Some(handle) = handles.remove(&step) {
-                                handle.abort();
-                            }
-                            events.push(RunEvent::StepCancelled { step: self.id(step) });
-                        }
-                        Action::Retry { step, attempt, delay_ms } => {
-                            let handle = tasks.spawn(async move {
-                                tokio::time::sleep(Duration::from_millis(delay_ms)).await;
-                                Back::PauseOver { step }
-                            });
-                            handles.insert(step, handle);
-                            events.push(RunEvent::RetryScheduled { step: self.id(step), attempt, delay_ms });
-                        }
-                        other => events.extend(self.event(other, began)),
-                    }
-                }
-            }
+            let (batch, starts) = self.decide(&mut drive, std::mem::take(&mut events));
             if !batch.is_empty() {
                 let entries = self.journal.append(self.run, batch).await?;
                 for entry in &entries {
-                    state.apply(entry);
+                    drive.state.apply(entry);
                 }
-                watch(&state, &entries);
-                for (step, attempt, prepared) in starts {
-                    let started = Instant::now();
-                    let handle = tasks.spawn(self.call(step, attempt, started, prepared, &state));
-                    calls.insert(handle.id(), (step, attempt, started));
-                    handles.insert(step, handle);
+                watch(&drive.state, &entries);
+                for prepared in starts {
+                    self.leave(&mut drive, prepared);
                 }
             }
-            if state.outcome.is_some() {
-                return Ok(state);
+            for reply in drive.replies.drain(..) {
+                // Whoever asked may have gone.
+                let _ = reply.send(Ok(()));
             }
+            if drive.state.outcome.is_some() {
+                return Ok(drive.state);
+            }
+            if drive.tasks.is_empty() && (drive.state.paused.is_none() || !listening) {
+                return Err(stuck(&drive.state));
+            }
+            let cancelled = self.commands.cancel.clone();
             tokio::select! {
-                joined = tasks.join_next_with_id() => {
+                () = cancelled.cancelled(), if !drive.state.cancelling => events.push(RunEvent::CancelRequested),
+                joined = drive.tasks.join_next_with_id(), if !drive.tasks.is_empty() => {
                     let mut next = joined;
                     while let Some(joined) = next {
-                        events.extend(self.back(joined, &mut calls));
-                        next = tasks.try_join_next_with_id();
-                    }
-                    // A run whose tasks are all gone and that still waits would wait for ever.
-                    if events.is_empty() && tasks.is_empty() && next_actions(&self.plan, &state).is_empty() {
-                        return Err(Problem::new("run.stuck", "the run has nothing left to wait for", "report this plan: its schedule has a fault"));
+                        events.extend(self.back(&mut drive, joined));
+                        next = drive.tasks.try_join_next_with_id();
                     }
                 }
-                () = self.cancel.cancelled(), if !state.cancelling => events.push(RunEvent::CancelRequested),
+                ask = self.commands.asks.recv(), if listening => match ask {
+                    Some(ask) => events.extend(self.answer(&mut drive, ask)),
+                    None => listening = false,
+                },
+            }
+        }
+    }
+
+    /// The first events: of a run that starts, or of one that goes on.
+    fn opening(&self, state: &RunState) -> Vec<RunEvent> {
+        let mut events = vec![];
+        if state.started_ms.is_none() {
+            events.push(RunEvent::Started {
+                plan: self.plan.spec().clone(),
+                catalog_revision: self.catalog.revision(),
+                parallel_limit: self.settings.parallel_limit,
+                timeout_ms: self.settings.timeout_ms,
+                retry: self.settings.retry,
+            });
+            let mut options = self.options.clone();
+            options.jitter_percent = options.jitter_percent.or(Some(self.settings.jitter_percent)).filter(|p| *p > 0);
+            options.faults.extend(self.settings.faults.iter().cloned());
+            if options != RunOptions::default() {
+                let step_mode = options.step_mode;
+                events.push(RunEvent::Configured { options: options.into() });
+                events.extend(step_mode.then_some(RunEvent::Paused { reason: PauseReason::Start }));
+            }
+            return events;
+        }
+        events.push(RunEvent::Reopened { confirmed: self.confirmed.iter().cloned().collect() });
+        for (id, s) in &state.steps {
+            let Some(attempt) = s.attempts.last().filter(|_| s.is_in_flight() || s.unknown) else {
+                // What its pause was for is over by now.
+                events.extend((s.status == StepStatus::Waiting).then(|| RunEvent::StepReady { step: id.clone() }));
+                continue;
+            };
+            let harmless = self.catalog.spec(&attempt.tool).is_some_and(ToolSpec::is_repeatable);
+            let again = harmless || self.confirmed.contains(id);
+            events.push(RunEvent::OutcomeUnknown { step: id.clone(), attempt: attempt.number, again });
+        }
+        events.extend(self.paused.iter().map(|reason| RunEvent::Paused { reason: reason.clone() }));
+        events
+    }
+
+    /// Decides until there is only waiting left. Returns all that happened, to be written down at once, and the calls
+    /// that leave when it is.
+    fn decide(&self, drive: &mut Drive, mut events: Vec<RunEvent>) -> (Vec<RunEvent>, Vec<Prepared>) {
+        let mut batch = Vec::with_capacity(events.len() + 3);
+        let mut starts = vec![];
+        while !events.is_empty() {
+            for event in std::mem::take(&mut events) {
+                batch.push(self.take_in(drive, event));
+            }
+            let actions = drive.frontier.actions(&self.plan, &drive.ahead);
+            let only_starts = actions.iter().all(|a| matches!(a, Action::Start { .. }));
+            if only_starts && !actions.is_empty() && self.commands.cancel.is_cancelled() && !drive.ahead.cancelling {
+                // The cancellation came while decisions were made: nothing leaves after it.
+                events.push(RunEvent::CancelRequested);
+                continue;
+            }
+            for action in actions {
+                match action {
+                    // Last of all: a start is decided when nothing else is, so that none is taken back.
+                    Action::Start { step, attempt } if only_starts => {
+                        let prepared = self.prepare(step, attempt, &drive.ahead);
+                        events.extend(self.start_events(&prepared));
+                        starts.push(prepared);
+                    }
+                    Action::Start { .. } => {}
+                    other => self.record(drive, other, &mut events),
+                }
+            }
+        }
+        (batch, starts)
+    }
+
+    /// Folds an event that is not durable yet.
+    fn take_in(&self, drive: &mut Drive, event: RunEvent) -> RunEvent {
+        let entry = JournalEntry { seq: drive.ahead.seq + 1, at_ms: 0, event };
+        drive.ahead.apply(&entry);
+        drive.frontier.apply(&self.plan, &drive.ahead, &entry.event);
+        match &entry.event {
+            RunEvent::RetryScheduled { step, delay_ms, .. } => {
+                if let Some(step) = drive.ahead.steps.get_index_of(step) {
+                    let delay = Duration::from_millis(*delay_ms);
+                    let handle = drive.tasks.spawn(async move {
+                        tokio::time::sleep(delay).await;
+                        Back::PauseOver { step }
+                    });
+                    drive.handles.insert(step, handle);
+                }
+            }
+            // Whatever it was doing is given up.
+            RunEvent::StepCancelled { step }
+            | RunEvent::StepSkipped { step, .. }
+            | RunEvent::RetryRequested { step }
+            | RunEvent::ResultEdited { step, .. } => {
+                let handle = drive.ahead.steps.get_index_of(step).and_then(|step| drive.handles.remove(&step));
+                if let Some(handle) = handle {
+                    handle.abort();
+                }
+            }
+            _ => {}
+        }
+        entry.event
+    }
+
+    /// The events that record an action which is nothing but its record.
+    fn record(&self, drive: &Drive, action: Action, events: &mut Vec<RunEvent>) {
+        let event = match action {
+            Action::Ready { step } => RunEvent::StepReady { step: self.id(step) },
+            Action::Retry { step, attempt, delay_ms } => {
+                RunEvent::RetryScheduled { step: self.id(step), attempt, delay_ms }
+            }
+            Action::FallBack { step, reason } => {
+                let fallback = self.plan.steps()[step].fallback.as_ref();
+                let tool = fallback.map(|f| f.call().tool.clone()).unwrap_or_default();
+                RunEvent::FallbackStarted { step: self.id(step), tool, reason }
+            }
+            Action::Succeed { step } => RunEvent::StepSucceeded { step: self.id(step) },
+            Action::Fail { step, error } => RunEvent::StepFailed { step: self.id(step), error },
+            Action::Skip { step, reason } => RunEvent::StepSkipped { step: self.id(step), reason },
+            Action::Cancel { step } => RunEvent::StepCancelled { step: self.id(step) },
+            Action::Break { step, attempt, breakpoints } => {
+                let id = step.map(|step| self.id(step)).unwrap_or_default();
+                events.extend(breakpoints.iter().map(|&breakpoint| RunEvent::BreakpointHit {
+                    step: id.clone(),
+                    attempt,
+                    breakpoint,
+                    text: text_of(&drive.ahead, breakpoint),
+                }));
+                // Several steps may come to breakpoints at once; the run pauses at the first.
+                if events.iter().any(|event| matches!(event, RunEvent::Paused { .. })) {
+                    return;
+                }
+                let breakpoint = breakpoints.first().copied().unwrap_or_default();
+                RunEvent::Paused { reason: PauseReason::Breakpoint { breakpoint, step: id } }
+            }
+            Action::Pause { reason } => RunEvent::Paused { reason },
+            Action::Finish { outcome } => {
+                let before = drive.ahead.duration_ms.unwrap_or_default();
+                RunEvent::Finished { outcome, duration_ms: before + drive.began.elapsed().as_millis() as u64 }
+            }
+            Action::Start { .. } => return,
+        };
+        events.push(event);
+    }
+
+    fn start_events(&self, prepared: &Prepared) -> impl Iterator<Item = RunEvent> {
+        let (step, attempt) = (self.id(prepared.step), prepared.attempt);
+        let fault = prepared.fault.clone().map(|fault| RunEvent::FaultInjected { step: step.clone(), attempt, fault });
+        let timeout = prepared.chosen_timeout.clone().map(|(timeout_ms, reason)| RunEvent::TimeoutChosen {
+            step: step.clone(),
+            attempt,
+            timeout_ms,
+            reason,
+        });
+        let started = RunEvent::AttemptStarted {
+            step,
+            attempt,
+            tool: prepared.tool.clone(),
+            arguments: prepared.arguments.clone(),
+        };
+        std::iter::once(started).chain(timeout).chain(fault)
+    }
+
+    fn leave(&self, drive: &mut Drive, prepared: Prepared) {
+        let (step, attempt, started) = (prepared.step, prepared.attempt, Instant::now());
+        let work = self.call(started, prepared, drive);
+        let handle = drive.tasks.spawn(work);
+        drive.calls.insert(handle.id(), (step, attempt, started));
+        drive.handles.insert(step, handle);
+    }
+
+    fn answer(&self, drive: &mut Drive, ask: Ask) -> Vec<RunEvent> {
+        match respond(&self.plan, &drive.state, ask.command, &self.gate) {
+            Ok(events) => {
+                drive.replies.push(ask.reply);
+                events
+            }
+            Err(problem) => {
+                let _ = ask.reply.send(Err(problem));
+                vec![]
             }
         }
     }
@@ -153,79 +363,101 @@ impl Driver {
         self.plan.steps()[step].spec.id.clone()
     }
 
-    /// The event that records an action which is nothing but its record.
-    fn event(&self, action: Action, began: Instant) -> Option<RunEvent> {
-        Some(match action {
-            Action::Ready { step } => RunEvent::StepReady { step: self.id(step) },
-            Action::FallBack { step, reason } => {
-                let tool = self.plan.steps()[step].fallback.as_ref()?.call().tool.clone();
-                RunEvent::FallbackStarted { step: self.id(step), tool, reason }
+    fn back(&self, drive: &mut Drive, joined: Result<(Id, Back), tokio::task::JoinError>) -> Vec<RunEvent> {
+        let (step, attempt, started, outcome, cached) = match joined {
+            Ok((_, Back::PauseOver { step })) => {
+                let waits = drive.ahead.steps[step].status == StepStatus::Waiting;
+                return if waits { vec![RunEvent::StepReady { step: self.id(step) }] } else { vec![] };
             }
-            Action::Succeed { step } => RunEvent::StepSucceeded { step: self.id(step) },
-            Action::Fail { step, error } => RunEvent::StepFailed { step: self.id(step), error },
-            Action::Skip { step, reason } => RunEvent::StepSkipped { step: self.id(step), reason },
-            Action::Finish { outcome } => {
-                RunEvent::Finished { outcome, duration_ms: began.elapsed().as_millis() as u64 }
-            }
-            Action::Start { .. } | Action::Cancel { .. } | Action::Retry { .. } => return None,
-        })
-    }
-
-    fn back(
-        &self,
-        joined: Result<(Id, Back), tokio::task::JoinError>,
-        calls: &mut HashMap<Id, (usize, u32, Instant)>,
-    ) -> Option<RunEvent> {
-        match joined {
-            Ok((_, Back::PauseOver { step })) => Some(RunEvent::StepReady { step: self.id(step) }),
-            Ok((id, Back::Answer { step, attempt, started, outcome })) => {
-                calls.remove(&id);
-                Some(self.finished(step, attempt, started, outcome))
+            Ok((id, Back::Answer { step, attempt, started, outcome, cached })) => {
+                drive.calls.remove(&id);
+                (step, attempt, started, outcome, cached)
             }
             Err(error) => {
-                let (step, attempt, started) = calls.remove(&error.id())?;
+                let Some((step, attempt, started)) = drive.calls.remove(&error.id()) else { return vec![] };
                 let failure = ToolError::new(
                     ErrorClass::Internal,
                     "the tool's code panicked",
                     "this is a fault in the tool's implementation",
                 );
-                // An aborted task belongs to a cancelled step, whose end is already written down.
-                (!error.is_cancelled())
-                    .then(|| self.finished(step, attempt, started, AttemptOutcome::Failed { error: failure }))
+                (step, attempt, started, AttemptOutcome::Failed { error: failure }, None)
             }
+        };
+        let s = &drive.ahead.steps[step];
+        if !s.is_in_flight() || s.attempts.last().is_none_or(|a| a.number != attempt) {
+            // It was given up meanwhile, and its end is already written down.
+            return vec![];
         }
-    }
-
-    fn finished(&self, step: usize, attempt: u32, started: Instant, outcome: AttemptOutcome) -> RunEvent {
-        RunEvent::AttemptFinished {
-            step: self.id(step),
-            attempt,
-            duration_ms: started.elapsed().as_millis() as u64,
-            outcome,
-        }
+        let step = self.id(step);
+        let hit = cached.map(|cached| RunEvent::CacheHit { step: step.clone(), attempt, age_ms: cached.age_ms });
+        let duration_ms = started.elapsed().as_millis() as u64;
+        hit.into_iter().chain([RunEvent::AttemptFinished { step, attempt, duration_ms, outcome }]).collect()
     }
 
     /// The call with references resolved and admitted once more, or why it cannot leave.
-    fn prepare(&self, step: usize, state: &RunState) -> Prepared {
+    fn prepare(&self, step: usize, attempt: u32, state: &RunState) -> Prepared {
         let planned = &self.plan.steps()[step];
-        let admitted = match &planned.fallback {
-            Some(fallback) if state.steps[step].fallback.is_some() => fallback,
-            _ => &planned.call,
+        let s = &state.steps[step];
+        let tool = super::breakpoint::in_charge(planned, s).to_string();
+        let mut prepared = Prepared {
+            step,
+            attempt,
+            fault: strikes(&state.options.faults, state.options.seed, &planned.spec.id, &tool, attempt).cloned(),
+            tool,
+            arguments: Map::new(),
+            ready: Err(ToolError::new(ErrorClass::Internal, "", "")),
+            timeout_ms: state.timeout_ms,
+            chosen_timeout: None,
+            cache_key: None,
         };
-        let call = admitted.call();
+        match self.admitted(&prepared.tool, arguments_in_charge(planned, s), state) {
+            Ok((entry, arguments)) => {
+                let fallback = planned.spec.fallback.as_ref().filter(|_| s.fallback.is_some());
+                // A fallback has the timeout of its own, or of its tool (O-05).
+                let own = match fallback {
+                    Some(fallback) => fallback.timeout_ms.or(entry.spec.timeout_ms),
+                    None => planned.spec.timeout_ms,
+                };
+                let chosen = adaptive(&self.settings.adaptive_timeout, self.history.get(&prepared.tool));
+                match (own, chosen) {
+                    (Some(own), _) => prepared.timeout_ms = own,
+                    (None, Some(chosen)) => {
+                        prepared.timeout_ms = chosen.timeout_ms;
+                        prepared.chosen_timeout = Some((chosen.timeout_ms, chosen.reason));
+                    }
+                    (None, None) => {}
+                }
+                if self.cache.is_some() && !state.options.no_cache && prepared.fault.is_none() {
+                    prepared.cache_key = crate::cache::key(entry, &arguments);
+                }
+                prepared.ready = Ok(entry.spec.clone());
+                prepared.arguments = arguments;
+            }
+            Err((arguments, error)) => {
+                prepared.ready = Err(error);
+                prepared.arguments = arguments;
+            }
+        }
+        prepared
+    }
+
+    /// The arguments as they leave, or as far as they came and why they do not leave.
+    fn admitted(
+        &self,
+        tool: &str,
+        arguments: &Map<String, Value>,
+        state: &RunState,
+    ) -> Result<(&Entry, Map<String, Value>), (Map<String, Value>, ToolError)> {
         let result_of = |id: &str| state.steps.get(id).and_then(|s| s.result.as_ref()).map(|r| r.data.clone());
-        let refuse = |error| Prepared { tool: call.tool.clone(), arguments: call.arguments.clone(), ready: Err(error) };
-        let arguments = match resolve(&call.arguments, &result_of) {
-            Ok(arguments) => arguments,
+        let refuse = |error| Err((arguments.clone(), error));
+        let resolved = match resolve(arguments, &result_of) {
+            Ok(resolved) => resolved,
             Err(message) => {
-                return refuse(ToolError::new(
-                    ErrorClass::Validation,
-                    message,
-                    "check the path against the result of that step",
-                ));
+                let hint = "check the path against the result of that step";
+                return refuse(ToolError::new(ErrorClass::Validation, message, hint));
             }
         };
-        if let Some((argument, reference)) = references(&arguments).into_iter().next() {
+        if let Some((argument, reference)) = references(&resolved).into_iter().next() {
             // A result is data. Taken for a reference it would escape the schema.
             return refuse(ToolError::new(
                 ErrorClass::Validation,
@@ -233,37 +465,30 @@ impl Driver {
                 "refer to a value inside that result",
             ));
         }
-        let resolved = ToolCall { tool: call.tool.clone(), arguments };
-        let Some(spec) = self.catalog.spec(&resolved.tool) else {
+        let Some(entry) = self.catalog.get(tool) else {
             return refuse(ToolError::new(
                 ErrorClass::Refused,
-                format!("there is no tool called {}", resolved.tool),
+                format!("there is no tool called {tool}"),
                 "plan again",
             ));
         };
-        let ready = match (self.gate)(&resolved) {
-            Ok(_) => Ok(spec.clone()),
+        let call = ToolCall { tool: tool.into(), arguments: resolved };
+        match (self.gate)(&call) {
+            Ok(_) => Ok((entry, call.arguments)),
             Err(refused) => {
                 let class = if refused.code == "plan.schema" { ErrorClass::Validation } else { ErrorClass::Refused };
-                Err(ToolError::new(class, refused.message, refused.hint))
+                Err((call.arguments, ToolError::new(class, refused.message, refused.hint)))
             }
-        };
-        Prepared { tool: resolved.tool, arguments: resolved.arguments, ready }
+        }
     }
 
-    fn call(
-        &self,
-        step: usize,
-        attempt: u32,
-        started: Instant,
-        prepared: Prepared,
-        state: &RunState,
-    ) -> impl Future<Output = Back> + Send + 'static {
+    fn call(&self, started: Instant, prepared: Prepared, drive: &Drive) -> impl Future<Output = Back> + Send + 'static {
+        let (step, attempt) = (prepared.step, prepared.attempt);
         let planned = &self.plan.steps()[step];
         let previous = planned
             .dependencies
             .iter()
-            .filter_map(|&d| Some((self.id(d), state.steps[d].result.as_ref()?.data.clone())))
+            .filter_map(|&d| Some((self.id(d), drive.state.steps[d].result.as_ref()?.data.clone())))
             .collect();
         let context = CallContext {
             run: self.run,
@@ -271,46 +496,107 @@ impl Driver {
             attempt,
             query: self.query.clone(),
             previous,
-            cancel: self.cancel.child_token(),
+            given: drive.given.clone(),
+            started_ms: drive.state.started_ms.unwrap_or_default(),
+            cancel: self.commands.cancel.child_token(),
         };
-        // A fallback has the timeout of its own tool (O-05).
-        let own = match (&prepared.ready, &state.steps[step].fallback) {
-            (Ok(spec), Some(_)) => spec.timeout_ms,
-            _ => planned.spec.timeout_ms,
-        };
-        let timeout_ms = own.unwrap_or(state.timeout_ms);
-        let runtime = self.runtime.clone();
+        let (runtime, cache) = (self.runtime.clone(), self.cache.clone());
         async move {
             // Work that went to another thread hears when this future is dropped, or has timed out (O-04).
             let _told_when_dropped = context.cancel.clone().drop_guard();
-            let result = match prepared.ready {
+            let limit = Duration::from_millis(u64::from(prepared.timeout_ms));
+            let result = match &prepared.ready {
                 Ok(spec) => {
-                    let limit = Duration::from_millis(u64::from(timeout_ms));
-                    match tokio::time::timeout(limit, runtime.call(&spec, &prepared.arguments, &context)).await {
+                    let work = made(spec, &prepared, &context, &*runtime, cache.as_deref());
+                    match tokio::time::timeout(limit, work).await {
                         Ok(result) => result,
                         Err(_) => {
+                            let timeout_ms = prepared.timeout_ms;
                             tracing::warn!(tool = %spec.name, step = %context.step, timeout_ms, "the tool took too long");
                             Err(timed_out(&spec.name, timeout_ms))
                         }
                     }
                 }
-                Err(error) => Err(error),
+                Err(error) => Err(error.clone()),
             };
-            Back::Answer { step, attempt, started, outcome: outcome(result) }
+            let (outcome, cached) = match result {
+                Ok((result, cached)) => (AttemptOutcome::Succeeded { result }, cached),
+                Err(error) => (AttemptOutcome::Failed { error }, None),
+            };
+            Back::Answer { step, attempt, started, outcome, cached }
         }
     }
 }
 
+/// A call on its way.
 struct Prepared {
+    step: usize,
+    attempt: u32,
     tool: String,
     arguments: Map<String, Value>,
     ready: Result<ToolSpec, ToolError>,
+    timeout_ms: u32,
+    /// Where the timeout comes from, when not from the plan.
+    chosen_timeout: Option<(u32, String)>,
+    fault: Option<Fault>,
+    cache_key: Option<CacheKey>,
 }
 
-fn outcome(result: Result<ToolResult, ToolError>) -> AttemptOutcome {
-    match result {
-        Ok(result) => AttemptOutcome::Succeeded { result },
-        Err(error) => AttemptOutcome::Failed { error },
+/// Makes the call, with the fault that strikes it, or takes the result from the cache.
+async fn made(
+    spec: &ToolSpec,
+    prepared: &Prepared,
+    context: &CallContext,
+    runtime: &dyn ToolRuntime,
+    cache: Option<&dyn ResultCache>,
+) -> Result<(ToolResult, Option<Cached>), ToolError> {
+    let call = runtime.call(spec, &prepared.arguments, context);
+    match (&prepared.fault, &prepared.cache_key, cache) {
+        (None, Some(key), Some(cache)) => cache.get_or_call(key.clone(), call).await,
+        (None, ..) => Ok((call.await?, None)),
+        (Some(fault), ..) => Ok((struck(fault, call).await?, None)),
+    }
+}
+
+async fn struck(
+    fault: &Fault,
+    call: impl Future<Output = Result<ToolResult, ToolError>>,
+) -> Result<ToolResult, ToolError> {
+    let injected = |class| ToolError::new(class, format!("injected fault: {fault}"), "faults are on for this run");
+    match fault {
+        Fault::Error { class } => Err(injected(*class)),
+        Fault::RateLimit { retry_after_ms } => {
+            Err(ToolError { retry_after_ms: Some(*retry_after_ms), ..injected(ErrorClass::RateLimited) })
+        }
+        Fault::Hang => std::future::pending().await,
+        Fault::Delay { ms } => {
+            tokio::time::sleep(Duration::from_millis(u64::from(*ms))).await;
+            call.await
+        }
+        Fault::Malformed => {
+            let result = call.await?;
+            let text = result.data.to_string();
+            let half = text.chars().take(text.chars().count() / 2).collect::<String>();
+            Ok(ToolResult { data: half.into(), confidence: None, sources: vec![] })
+        }
+    }
+}
+
+fn text_of(state: &RunState, breakpoint: u32) -> String {
+    state.breakpoints.iter().find(|b| b.id == breakpoint).map(|b| b.on.to_string()).unwrap_or_default()
+}
+
+/// A run that still waits when nothing can come would wait for ever.
+fn stuck(state: &RunState) -> Problem {
+    match state.paused {
+        Some(_) => {
+            Problem::new("run.stuck", "the run is paused and nobody can resume it", "resume it as an interrupted run")
+        }
+        None => Problem::new(
+            "run.stuck",
+            "the run has nothing left to wait for",
+            "report this plan: its schedule has a fault",
+        ),
     }
 }
 

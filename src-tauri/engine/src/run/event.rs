@@ -1,6 +1,11 @@
 //! What can happen in a run. Variants are only ever added: every journal ever written stays readable.
 
-use super::origin::Origin;
+use super::{
+    breakpoint::Breakpoint,
+    fault::Fault,
+    options::{Go, PauseReason, RunOptions},
+    origin::Origin,
+};
 use crate::{
     compare::Divergence,
     plan::PlanSpec,
@@ -99,6 +104,75 @@ pub enum RunEvent {
         kind: String,
         body: Value,
     },
+    /// What a person chose for this run; absent when nothing was chosen.
+    Configured {
+        options: Box<RunOptions>,
+    },
+    /// The attempt was answered from the result cache (O-08).
+    CacheHit {
+        step: String,
+        attempt: u32,
+        /// Since the call that gave the result ended; 0 when it was under way at the same time.
+        age_ms: u32,
+    },
+    /// A fault on purpose strikes the attempt (O-12).
+    FaultInjected {
+        step: String,
+        attempt: u32,
+        fault: Fault,
+    },
+    /// The attempt's timeout does not come from the plan, but from the tool's history (O-11).
+    TimeoutChosen {
+        step: String,
+        attempt: u32,
+        timeout_ms: u32,
+        reason: String,
+    },
+    /// The run came to a breakpoint (O-07); `Paused` follows.
+    BreakpointHit {
+        /// Empty: the run as a whole.
+        step: String,
+        /// The attempt that is about to start, or has just ended.
+        attempt: u32,
+        breakpoint: u32,
+        /// The breakpoint in words.
+        text: String,
+    },
+    /// Nothing starts and nothing is decided until `Resumed`; calls that are under way go on.
+    Paused {
+        reason: PauseReason,
+    },
+    Resumed {
+        go: Go,
+    },
+    BreakpointsSet {
+        breakpoints: Vec<Breakpoint>,
+    },
+    /// A person gave the step other arguments for its next call.
+    ArgumentsEdited {
+        step: String,
+        arguments: Map<String, Value>,
+    },
+    /// A person gave the step a result, in place of the tool's or of a call.
+    ResultEdited {
+        step: String,
+        result: ToolResult,
+    },
+    /// A person wants the step to be tried again; what was skipped because of it waits again.
+    RetryRequested {
+        step: String,
+    },
+    /// Somebody goes on with a run whose process died (O-10).
+    Reopened {
+        /// Steps that may be called again although nobody knows whether their call took effect.
+        confirmed: Vec<String>,
+    },
+    /// The call was under way when the process died. `again`: it is harmless or confirmed, and made once more.
+    OutcomeUnknown {
+        step: String,
+        attempt: u32,
+        again: bool,
+    },
 }
 
 impl RunEvent {
@@ -122,6 +196,19 @@ impl RunEvent {
             Self::Derived { .. } => "derived",
             Self::Compared { .. } => "compared",
             Self::Unknown { kind, .. } => kind,
+            Self::Configured { .. } => "configured",
+            Self::CacheHit { .. } => "cache_hit",
+            Self::FaultInjected { .. } => "fault_injected",
+            Self::TimeoutChosen { .. } => "timeout_chosen",
+            Self::BreakpointHit { .. } => "breakpoint_hit",
+            Self::Paused { .. } => "paused",
+            Self::Resumed { .. } => "resumed",
+            Self::BreakpointsSet { .. } => "breakpoints_set",
+            Self::ArgumentsEdited { .. } => "arguments_edited",
+            Self::ResultEdited { .. } => "result_edited",
+            Self::RetryRequested { .. } => "retry_requested",
+            Self::Reopened { .. } => "reopened",
+            Self::OutcomeUnknown { .. } => "outcome_unknown",
         }
     }
 
@@ -156,7 +243,7 @@ impl RunEvent {
         }
     }
 
-    /// The step that it is about; `None` for an event about the whole run.
+    /// The step that the event is about; `None` for the run as a whole.
     pub fn step(&self) -> Option<&str> {
         match self {
             Self::StepReady { step }
@@ -167,7 +254,15 @@ impl RunEvent {
             | Self::StepSucceeded { step }
             | Self::StepFailed { step, .. }
             | Self::StepSkipped { step, .. }
-            | Self::StepCancelled { step } => Some(step),
+            | Self::StepCancelled { step }
+            | Self::CacheHit { step, .. }
+            | Self::FaultInjected { step, .. }
+            | Self::TimeoutChosen { step, .. }
+            | Self::ArgumentsEdited { step, .. }
+            | Self::ResultEdited { step, .. }
+            | Self::RetryRequested { step }
+            | Self::OutcomeUnknown { step, .. } => Some(step),
+            Self::BreakpointHit { step, .. } => (!step.is_empty()).then_some(step),
             Self::Unknown { body, .. } => body.get("step").and_then(Value::as_str),
             _ => None,
         }
@@ -192,6 +287,8 @@ pub enum Skip {
     Dependency { root: String },
     /// A critical step failed and stopped the run (O-06).
     CriticalFailure { root: String },
+    /// A person skipped it (O-07).
+    ByHand,
 }
 
 /// How a run ended.

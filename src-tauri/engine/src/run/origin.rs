@@ -3,10 +3,10 @@
 //! Plain data: stored in the journal, shown, exchanged.
 
 use super::RunId;
-use crate::{settings::Settings, tool::ToolSpec};
+use crate::{settings::Settings, text::middle_truncate, tool::ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 /// Who answers the calls of one tool in a replay.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -66,6 +66,22 @@ impl ForkChange {
         match self {
             Self::Arguments { step, .. } | Self::Result { step, .. } | Self::Skip { step } => Some(step),
             Self::Tool { .. } | Self::Settings { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for ForkChange {
+    /// In words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Arguments { step, arguments } => {
+                let shown = middle_truncate(&Value::from(arguments.clone()).to_string(), 80);
+                write!(f, "{step} is called with {shown}")
+            }
+            Self::Result { step, value } => write!(f, "{step} gives {}", middle_truncate(&value.to_string(), 80)),
+            Self::Skip { step } => write!(f, "{step} is skipped"),
+            Self::Tool { spec } => write!(f, "{} is described anew", spec.name),
+            Self::Settings { .. } => write!(f, "other settings"),
         }
     }
 }

@@ -16,8 +16,11 @@ use toolplan_engine::{
     Problem,
     guard::Guard,
     plan::{ExecutionMode, Finding, Plan, PlanSpec, StepSpec},
-    ports::{CallContext, ErrorClass, Journal, ToolError, ToolResult, ToolRuntime},
-    run::{AttemptOutcome, Driver, Gatekeeper, JournalEntry, RunEvent, RunId, RunState, Skip, StepStatus},
+    ports::{CallContext, ErrorClass, Journal, ResultCache, ToolError, ToolResult, ToolRuntime},
+    run::{
+        AttemptOutcome, Command, Control, Driver, Gatekeeper, Go, JournalEntry, PauseReason, RunEvent, RunId,
+        RunOptions, RunState, Skip, StepStatus, timeout::CallHistory,
+    },
     settings::{RunSettings, Settings},
     tool::{Fallback, FallbackCondition, RetryPolicy, ToolSpec},
     visibility::Viewer,
@@ -56,7 +59,7 @@ fn step_spec(text: &str) -> StepSpec {
                     None => FallbackCondition::OnError,
                 };
                 let threshold = threshold.map(|n| n.parse().expect("a threshold is a number"));
-                step.fallback = Some(Fallback { tool: tool.into(), condition, threshold });
+                step.fallback = Some(Fallback { condition, threshold, ..Fallback::on_error(tool) });
             }
             "in" => step.timeout_ms = value.parse().ok(),
             "tries" => step.retry = Some(RetryPolicy { max_retries: value.parse().unwrap(), base_ms: 1000 }),
@@ -187,6 +190,7 @@ struct Observed {
     working: usize,
     most_at_once: usize,
     dropped: Vec<String>,
+    contexts: Vec<CallContext>,
 }
 
 /// Tools that do what the script says, and notice what is done to them.
@@ -232,6 +236,7 @@ impl ToolRuntime for ScriptedTools {
                 query: context.query.clone(),
                 cancel: context.cancel.clone(),
             });
+            observed.contexts.push(context.clone());
             observed.working += 1;
             observed.most_at_once = observed.most_at_once.max(observed.working);
             let deeds = self.script.0.get(&tool.name);
@@ -268,6 +273,14 @@ pub struct Bench {
     pub journal_room: usize,
     /// The workspace as it is when calls leave, which may differ from when the plan was made.
     pub today: Settings,
+    pub options: RunOptions,
+    /// What the journal holds when the run begins.
+    pub before: Vec<JournalEntry>,
+    pub confirmed: Vec<String>,
+    pub cache: Option<Arc<dyn ResultCache>>,
+    pub history: HashMap<String, CallHistory>,
+    /// Commands by the milliseconds at which they are given.
+    pub commands: Vec<(u64, Command)>,
     tools: Vec<ToolSpec>,
 }
 
@@ -282,6 +295,9 @@ pub struct Ran {
     pub dropped: Vec<String>,
     /// Every state that was shown, in order.
     pub shown: Vec<RunState>,
+    /// What the commands were answered, in order.
+    pub answers: Vec<Result<(), Problem>>,
+    pub contexts: Vec<CallContext>,
 }
 
 impl Bench {
@@ -298,6 +314,12 @@ impl Bench {
             cancel_after: None,
             journal_room: usize::MAX,
             today: Settings::default(),
+            options: RunOptions::default(),
+            before: vec![],
+            confirmed: vec![],
+            cache: None,
+            history: HashMap::new(),
+            commands: vec![],
             tools,
         }
     }
@@ -318,36 +340,48 @@ impl Bench {
         let plan = self.spec.check(|call| desk.guard().admit(call)).expect("a fixture's plan can run");
         let observed = Arc::new(Mutex::new(Observed::default()));
         let journal = Arc::new(MemoryJournal::with_room_for(self.journal_room));
-        let cancel = CancellationToken::new();
+        journal.entries.lock().unwrap().extend(self.before.clone());
+        let (control, commands) = Control::new();
         if self.cancel_after == Some(0) {
-            cancel.cancel();
+            control.cancel();
         } else if let Some(ms) = self.cancel_after {
-            let cancel = cancel.clone();
+            let control = control.clone();
             tokio::spawn(async move {
                 tokio::time::sleep(Duration::from_millis(ms)).await;
-                cancel.cancel();
+                control.cancel();
             });
         }
+        let given = self.commands;
+        let giving = tokio::spawn(async move {
+            let began = Instant::now();
+            let mut answers = vec![];
+            for (at, command) in given {
+                tokio::time::sleep_until(began + Duration::from_millis(at)).await;
+                answers.push(control.send(command).await);
+            }
+            // A run that nobody can say anything to any more does not wait for ever.
+            drop(control);
+            answers
+        });
         let (catalog, request, today) = (desk.catalog.clone(), desk.request.clone(), self.today);
         let gate: Gatekeeper = Arc::new(move |call| {
             let viewer = Viewer::new(&today, &request).expect("the mode is known");
             Guard::new(&catalog, &today, viewer, &request, &[]).admit(call)
         });
+        let runtime = Arc::new(ScriptedTools { script: self.script, observed: observed.clone() });
         let driver = Driver {
-            run: 7,
-            plan,
             query: desk.request.query.clone(),
-            catalog: desk.catalog.clone(),
             settings: self.settings,
-            runtime: Arc::new(ScriptedTools { script: self.script, observed: observed.clone() }),
-            journal: journal.clone(),
-            gate,
-            cancel,
+            options: self.options,
+            confirmed: self.confirmed.into_iter().collect(),
+            cache: self.cache,
+            history: self.history,
+            ..Driver::new(7, plan, desk.catalog.clone(), runtime, journal.clone(), gate, commands)
         };
         let mut shown: Vec<RunState> = vec![];
-        let mut folded = RunState::default();
+        let mut folded = RunState::of(&self.before);
         let result = driver
-            .drive(RunState::default(), |state, entries| {
+            .drive(folded.clone(), |state, entries| {
                 let written = journal.entries();
                 assert_eq!(written[folded.seq as usize..], *entries, "what is shown is what was just written down");
                 for entry in entries {
@@ -360,6 +394,7 @@ impl Bench {
             .await;
         // Aborted calls are dropped when the runtime next turns to them.
         tokio::task::yield_now().await;
+        let answers = giving.await.expect("the giver does not panic");
         let entries = journal.entries();
         if let Ok(state) = &result {
             assert_eq!(&RunState::of(&entries), state, "folding the whole journal gives the final state");
@@ -377,6 +412,8 @@ impl Bench {
             still_working: seen.working,
             dropped: seen.dropped,
             shown,
+            answers,
+            contexts: seen.contexts,
         }
     }
 }
@@ -421,6 +458,7 @@ fn show_event(event: &RunEvent) -> String {
         RunEvent::StepSkipped { step, reason } => match reason {
             Skip::Dependency { root } => format!("{step} skipped: {root} failed"),
             Skip::CriticalFailure { root } => format!("{step} skipped: critical {root} failed"),
+            Skip::ByHand => format!("{step} skipped by hand"),
         },
         RunEvent::StepCancelled { step } => format!("{step} cancelled"),
         RunEvent::CancelRequested => "CANCEL".into(),
@@ -430,9 +468,45 @@ fn show_event(event: &RunEvent) -> String {
         RunEvent::Basis { .. } | RunEvent::Derived { .. } | RunEvent::Compared { .. } | RunEvent::Unknown { .. } => {
             event.kind().into()
         }
+        RunEvent::Configured { .. } => "options".into(),
+        RunEvent::CacheHit { step, attempt, age_ms } => format!("{step} #{attempt} is cached ({age_ms})"),
+        RunEvent::FaultInjected { step, attempt, fault } => format!("{step} #{attempt} struck by {fault}"),
+        RunEvent::TimeoutChosen { step, attempt, timeout_ms, reason } => {
+            format!("{step} #{attempt} within {timeout_ms}: {reason}")
+        }
+        RunEvent::BreakpointHit { step, attempt, text, .. } => format!("{step} #{attempt} hits {text}"),
+        RunEvent::Paused { reason } => format!("PAUSED {}", pause(reason)),
+        RunEvent::Resumed { go } => match go {
+            Go::Continue => "GO".into(),
+            Go::Step => "GO one step".into(),
+            Go::Stage { stage } => format!("GO to the end of stage {stage}"),
+            Go::To { step } => format!("GO to {step}"),
+        },
+        RunEvent::BreakpointsSet { breakpoints } => format!("{} breakpoints", breakpoints.len()),
+        RunEvent::ArgumentsEdited { step, arguments } => {
+            format!("{step} EDITED {}", Value::from(arguments.clone()))
+        }
+        RunEvent::ResultEdited { step, result } => format!("{step} GIVEN {}", result.data),
+        RunEvent::RetryRequested { step } => format!("{step} AGAIN"),
+        RunEvent::Reopened { .. } => "reopened".into(),
+        RunEvent::OutcomeUnknown { step, attempt, again } => {
+            format!("{step} #{attempt} unknown{}", if *again { ", again" } else { "" })
+        }
     }
 }
 
 fn class(error: &ToolError) -> String {
     crate::desk::snake(&error.class)
+}
+
+fn pause(reason: &PauseReason) -> String {
+    match reason {
+        PauseReason::Start => "at the start".into(),
+        PauseReason::ByHand => "by hand".into(),
+        PauseReason::Breakpoint { breakpoint, step } => format!("at breakpoint {breakpoint} {step}").trim_end().into(),
+        PauseReason::Stepped { step } => format!("after {step}"),
+        PauseReason::Staged { stage } => format!("after stage {stage}"),
+        PauseReason::Reached { step } => format!("before {step}"),
+        PauseReason::UnknownOutcome { steps } => format!("to ask about {}", steps.join(" ")),
+    }
 }

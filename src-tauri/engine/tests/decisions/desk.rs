@@ -64,8 +64,7 @@ pub fn tool(line: &str) -> ToolSpec {
         } else if let Some(tag) = word.strip_prefix('#') {
             spec.tags.push(tag.into());
         } else if let Some(tool) = word.strip_prefix("fallback=") {
-            spec.fallback =
-                Some(Fallback { tool: tool.into(), condition: FallbackCondition::OnError, threshold: None });
+            spec.fallback = Some(Fallback::on_error(tool));
         } else if let Some((needs, argument)) = word.split_once(':') {
             let (argument, regex) = argument.split_once('=').unwrap_or((argument, ""));
             property(argument, "string");

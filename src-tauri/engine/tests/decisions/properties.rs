@@ -74,7 +74,7 @@ fn any_tool(name: &'static str) -> impl Strategy<Value = ToolSpec> {
             spec.tags = tags.iter().map(|t| t.to_string()).collect();
             spec.loading = if deferred { Loading::Deferred } else { Loading::Always };
             let condition = FallbackCondition::OnError;
-            spec.fallback = fallback.map(|tool| Fallback { tool: tool.into(), condition, threshold: None });
+            spec.fallback = fallback.map(|tool| Fallback { condition, ..Fallback::on_error(tool) });
             spec
         },
     )
@@ -562,7 +562,7 @@ fn step_of(at: usize, (after, from, critical, sequential, tries, threshold, on_e
         mode: if sequential { ExecutionMode::Sequential } else { ExecutionMode::Parallel },
         timeout_ms: Some(timeout).filter(|t| *t > 0),
         retry: Some(RetryPolicy { max_retries: tries, base_ms: 100 }),
-        fallback: threshold.map(|t| Fallback { tool: "spare".into(), condition, threshold: Some(t) }),
+        fallback: threshold.map(|t| Fallback { condition, threshold: Some(t), ..Fallback::on_error("spare") }),
         critical,
         ..Default::default()
     }

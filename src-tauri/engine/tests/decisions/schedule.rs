@@ -81,6 +81,11 @@ fn show(plan: &Plan, action: &Action) -> String {
         Action::Fail { step, error } => format!("fail {} ({})", id(step), error.message),
         Action::Skip { step, reason: Skip::Dependency { root } } => format!("skip {} (after {root})", id(step)),
         Action::Skip { step, reason: Skip::CriticalFailure { root } } => format!("skip {} (critical {root})", id(step)),
+        Action::Skip { step, reason: Skip::ByHand } => format!("skip {} (by hand)", id(step)),
+        Action::Break { step, attempt, breakpoints } => {
+            format!("break {} #{attempt} {breakpoints:?}", step.as_ref().map_or("run", id))
+        }
+        Action::Pause { reason } => format!("pause {reason:?}"),
         Action::Cancel { step } => format!("cancel {}", id(step)),
         Action::Finish { outcome } => format!("finish {}", crate::desk::snake(outcome)),
     }

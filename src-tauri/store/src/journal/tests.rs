@@ -314,7 +314,7 @@ async fn a_damaged_event_is_reported_and_left_out() {
     store
         .edit(|db| {
             db.execute("UPDATE event SET body_json = substr(body_json, 1, 9) WHERE seq = 2", [])?;
-            Ok(db.execute(r#"UPDATE event SET body_json = '{"type": "teleported"}' WHERE seq = 3"#, [])?)
+            Ok(db.execute(r#"UPDATE event SET body_json = '{"type": "step_succeeded"}' WHERE seq = 3"#, [])?)
         })
         .unwrap();
     let (entries, problems) = store.journal().events(run).unwrap();

@@ -11,6 +11,7 @@
 //! alternative, `wal_checkpoint(FULL)`, would sync too but first copy all pages into the database, and it does not
 //! complete while a reader is at work.
 
+use super::NewRun;
 use crate::{failure::as_problem, now_ms, stats};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::{
@@ -25,8 +26,8 @@ use std::{
 use tokio::sync::oneshot;
 use toolplan_engine::{
     Problem,
+    redact::Redactor,
     run::{JournalEntry, RunEvent, RunId},
-    tool::Revision,
 };
 
 /// How many events are enough for one transaction. An append is never split.
@@ -50,15 +51,16 @@ struct Job {
 
 pub(crate) enum Work {
     Create {
-        query: String,
-        planner: String,
-        catalog_revision: Revision,
+        new: NewRun,
         owner: String,
     },
     Append {
         run: RunId,
-        events: Vec<Encoded>,
+        /// With number and time where they are given.
+        events: Vec<(Option<(u32, u64)>, Encoded)>,
         owner: String,
+        /// Whether the statistics of tools take them in.
+        counts: bool,
     },
     /// Lets the file grow to so many pages and no further, like a full disk.
     #[cfg(test)]
@@ -79,8 +81,8 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
-    pub(crate) fn new(event: RunEvent) -> Result<Self, Problem> {
-        let body = serde_json::to_string(&event).map_err(|error| {
+    pub(crate) fn new(event: RunEvent, redactor: &Redactor) -> Result<Self, Problem> {
+        let (event, body) = redactor.event(event).map_err(|error| {
             Problem::new(
                 "journal.write",
                 format!("an event cannot be written as JSON: {error}"),
@@ -201,21 +203,31 @@ impl Work {
 
     fn ends_run(&self) -> bool {
         matches!(self, Self::Append { events, .. }
-            if events.iter().any(|encoded| matches!(encoded.event, RunEvent::Finished { .. })))
+            if events.iter().any(|(_, encoded)| matches!(encoded.event, RunEvent::Finished { .. })))
     }
 }
 
 /// Does one piece of work. The inner error concerns this piece alone; the outer one the whole transaction.
 fn perform(db: &Transaction, now: u64, work: Work) -> rusqlite::Result<Result<Written, Problem>> {
     match work {
-        Work::Create { query, planner, catalog_revision, owner } => {
+        Work::Create { new, owner } => {
+            let created_ms = new.created_ms.unwrap_or(now) as i64;
             db.prepare_cached(
-                "INSERT INTO run(query, planner, catalog_revision, created_ms, owner) VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO run(query, planner, catalog_revision, created_ms, owner, source, uid)
+                 VALUES (?, ?, ?, ?, ?, ?, coalesce(?, lower(hex(randomblob(16)))))",
             )?
-            .execute(params![query, planner, catalog_revision, now as i64, owner])?;
+            .execute(params![
+                new.query,
+                new.planner,
+                new.catalog_revision,
+                created_ms,
+                owner,
+                new.source,
+                new.uid
+            ])?;
             Ok(Ok(Written { run: db.last_insert_rowid() as RunId, entries: vec![] }))
         }
-        Work::Append { run, events, owner } => append(db, run, now, &owner, events),
+        Work::Append { run, events, owner, counts } => append(db, run, now, &owner, events, counts),
         #[cfg(test)]
         Work::LimitPages(pages) => {
             db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
@@ -224,33 +236,60 @@ fn perform(db: &Transaction, now: u64, work: Work) -> rusqlite::Result<Result<Wr
     }
 }
 
-/// Numbers, stamps and stores events at the end of a run, together with what they say about the run and its tools.
+/// Numbers, stamps and stores events at the end of a run, together with what they say about the run and, where it
+/// `counts`, about its tools.
 pub(super) fn append(
     db: &Transaction,
     run: RunId,
     now: u64,
     owner: &str,
-    events: Vec<Encoded>,
+    events: Vec<(Option<(u32, u64)>, Encoded)>,
+    counts: bool,
 ) -> rusqlite::Result<Result<Written, Problem>> {
     let last = db
         .prepare_cached("SELECT seq, at_ms FROM event WHERE run_id = ? ORDER BY seq DESC LIMIT 1")?
         .query_row([run], |row| Ok((row.get::<_, u32>(0)?, row.get::<_, i64>(1)? as u64)))
         .optional()?;
-    if last.is_none() && !db.prepare_cached("SELECT 1 FROM run WHERE id = ?")?.exists([run])? {
+    if !db.prepare_cached("SELECT 1 FROM run WHERE id = ? AND NOT removed")?.exists([run])? {
         return Ok(Err(super::unknown_run(run)));
     }
-    let (last_seq, last_ms) = last.unwrap_or_default();
-    let at_ms = now.max(last_ms);
+    let (mut seq, mut at_ms) = last.unwrap_or_default();
+    // Before anything is written: what is refused must leave no trace in the transaction of the others.
+    let mut number = seq;
+    for (given, _) in &events {
+        match given {
+            Some((given, _)) if *given <= number => return Ok(Err(out_of_order(run, *given, number))),
+            Some((given, _)) => number = *given,
+            None => number += 1,
+        }
+    }
     let mut insert =
         db.prepare_cached("INSERT INTO event(run_id, seq, at_ms, kind, version, body_json) VALUES (?, ?, ?, ?, ?, ?)")?;
     let mut entries = Vec::with_capacity(events.len());
-    for (seq, Encoded { event, body }) in (last_seq + 1..).zip(events) {
+    let (count, mut bytes) = (events.len() as i64, 0);
+    for (given, Encoded { event, body }) in events {
+        let (number, time) = given.unwrap_or((seq + 1, now));
+        seq = number;
+        at_ms = at_ms.max(time);
+        bytes += body.len() as i64;
         insert.execute(params![run, seq, at_ms as i64, event.kind(), VERSION, body])?;
         summarise(db, run, at_ms, owner, &event)?;
-        stats::record(db, run, at_ms, &event)?;
+        if counts {
+            stats::record(db, run, at_ms, &event)?;
+        }
         entries.push(JournalEntry { seq, at_ms, event });
     }
+    db.prepare_cached("UPDATE run SET events = events + ?, bytes = bytes + ? WHERE id = ?")?
+        .execute(params![count, bytes, run])?;
     Ok(Ok(Written { run, entries }))
+}
+
+fn out_of_order(run: RunId, number: u32, last: u32) -> Problem {
+    Problem::new(
+        "journal.order",
+        format!("event {number} of run {run} comes after event {last}"),
+        "the numbers of a run's events grow; what stands before this event is kept",
+    )
 }
 
 /// Keeps the run's row in step with its events.
@@ -266,12 +305,24 @@ fn summarise(db: &Transaction, run: RunId, at_ms: u64, owner: &str, event: &RunE
                      catalog_revision = ?, owner = ? WHERE id = ?",
             )?
             .execute(params![at_ms as i64, plan.steps.len() as i64, catalog_revision, owner, run])?,
+        // Somebody goes on with it: it is theirs now, and not at its end.
+        RunEvent::Reopened { .. } => db
+            .prepare_cached("UPDATE run SET finished_ms = NULL, outcome = NULL, owner = ? WHERE id = ?")?
+            .execute(params![owner, run])?,
         RunEvent::StepSucceeded { .. } => {
             db.prepare_cached("UPDATE run SET succeeded = succeeded + 1 WHERE id = ?")?.execute([run])?
         }
         RunEvent::Finished { outcome, .. } => db
             .prepare_cached("UPDATE run SET finished_ms = ?, outcome = ? WHERE id = ?")?
             .execute(params![at_ms as i64, super::outcome_name(*outcome), run])?,
+        RunEvent::Derived { origin } => {
+            let change = origin.change.as_ref().map(|c| c.to_string()).unwrap_or_default();
+            db.prepare_cached("UPDATE run SET origin_uid = ?, origin_at = ?, origin_change = ? WHERE id = ?")?
+                .execute(params![origin.uid, origin.at, change, run])?
+        }
+        RunEvent::Compared { faithful, .. } => {
+            db.prepare_cached("UPDATE run SET faithful = ? WHERE id = ?")?.execute(params![faithful, run])?
+        }
         _ => 0,
     };
     Ok(())

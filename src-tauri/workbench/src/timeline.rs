@@ -1,0 +1,87 @@
+//! Where a run's time went: a bar per step with its waiting, its attempts and its pauses (W-05).
+
+use crate::{
+    Workbench,
+    views::{Timeline, TimelineAttempt, TimelineStep},
+};
+use toolplan_engine::{
+    Problem,
+    plan::critical_path,
+    run::{AttemptOutcome, RunId, RunState, StepState},
+};
+
+impl Workbench {
+    pub fn run_timeline(&self, run: RunId) -> Result<Timeline, Problem> {
+        Ok(timeline(&self.state_of(run)?))
+    }
+}
+
+/// Times are milliseconds after the start of the run.
+pub fn timeline(state: &RunState) -> Timeline {
+    let start = state.started_ms.unwrap_or_default();
+    let after = |ms: u64| ms.saturating_sub(start) as f64;
+    let steps: Vec<TimelineStep> = state.steps.iter().map(|(id, s)| bar(id, s, &after)).collect();
+    let worked: Vec<f64> = steps.iter().map(|s| s.work_ms).collect();
+    let path = path(state, &worked);
+    let on_path = |id: &str| path.iter().any(|step| step == id);
+    let sum_ms: f64 = worked.iter().sum();
+    let end = steps.iter().filter_map(|s| s.finished_ms).fold(0.0, f64::max);
+    let wall_ms = state.duration_ms.map_or(end, |ms| ms as f64);
+    Timeline {
+        wall_ms,
+        sum_ms,
+        speed_up: (wall_ms > 0.0).then(|| sum_ms / wall_ms),
+        critical_path_ms: path.iter().filter_map(|id| steps.iter().find(|s| s.step == *id)).map(|s| s.work_ms).sum(),
+        steps: steps.iter().map(|s| TimelineStep { on_critical_path: on_path(&s.step), ..s.clone() }).collect(),
+        critical_path: path,
+    }
+}
+
+fn bar(id: &str, s: &StepState, after: &dyn Fn(u64) -> f64) -> TimelineStep {
+    let attempts: Vec<TimelineAttempt> = s
+        .attempts
+        .iter()
+        .enumerate()
+        .map(|(i, a)| {
+            let end = a.duration_ms.map(|ms| after(a.started_ms) + ms as f64);
+            let before = i.checked_sub(1).and_then(|i| s.attempts.get(i));
+            let ended = before.and_then(|b| Some(after(b.started_ms) + b.duration_ms? as f64));
+            TimelineAttempt {
+                number: a.number,
+                tool: a.tool.clone(),
+                start_ms: after(a.started_ms),
+                end_ms: end,
+                pause_ms: ended.map(|ended| (after(a.started_ms) - ended).max(0.0)).unwrap_or_default(),
+                cached: a.cached_ms.is_some(),
+                error: match &a.outcome {
+                    Some(AttemptOutcome::Failed { error }) => error.message.clone(),
+                    _ => String::new(),
+                },
+            }
+        })
+        .collect();
+    let first = attempts.first().map(|a| a.start_ms);
+    let ready = s.attempts.first().map_or(s.ready_ms, |a| s.ready_ms.map(|ready| ready.min(a.started_ms)));
+    TimelineStep {
+        step: id.into(),
+        status: s.status,
+        ready_ms: ready.map(after),
+        queue_ms: first.zip(ready.map(after)).map(|(first, ready)| (first - ready).max(0.0)),
+        // From the first call to the last answer, pauses included: what those that depend on it wait for.
+        work_ms: first
+            .zip(attempts.iter().filter_map(|a| a.end_ms).reduce(f64::max))
+            .map_or(0.0, |(start, end)| end - start),
+        finished_ms: s.finished_ms.map(after),
+        attempts,
+        on_critical_path: false,
+    }
+}
+
+fn path(state: &RunState, worked: &[f64]) -> Vec<String> {
+    let deps = state.plan.dependency_indexes();
+    if deps.len() != worked.len() {
+        return vec![];
+    }
+    let longest = critical_path(&deps, worked).map(|(_, path)| path).unwrap_or_default();
+    longest.into_iter().map(|i| state.plan.steps[i].id.clone()).collect()
+}
