@@ -7,7 +7,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useDeferredValue, useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { Empty } from "../../components/Empty";
 import { Problem, type EventRow } from "../../ipc/client";
-import { count, duration, timeOfDay } from "../../lib/format";
+import { count, elapsed, timeOfDay } from "../../lib/format";
 import { EVENT_PAGE, eventPageQuery } from "../../lib/queries";
 import { FilterField } from "./FilterField";
 import "./events.css";
@@ -149,7 +149,7 @@ export function EventLog({ run, startedMs, at, step, known, onSelect }: EventLog
               >
                 <span role="gridcell">{row.seq}</span>
                 <span role="gridcell" title={timeOfDay(row.at_ms)}>
-                  {startedMs === null ? timeOfDay(row.at_ms) : `+${duration(row.at_ms - startedMs)}`}
+                  {startedMs === null ? timeOfDay(row.at_ms) : `+${elapsed(row.at_ms - startedMs)}`}
                 </span>
                 <span role="gridcell" className="event-kind">
                   {row.kind.replaceAll("_", " ")}

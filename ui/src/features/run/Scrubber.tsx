@@ -4,7 +4,7 @@ import { ChevronLeft, ChevronRight, Pause, Play, SkipBack, SkipForward, StepForw
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { Canvas, type Draw } from "../../components/Canvas";
 import { client, type Mark } from "../../ipc/client";
-import { count, duration, timeOfDay } from "../../lib/format";
+import { count, elapsed, timeOfDay } from "../../lib/format";
 import { faded, usePalette } from "../../lib/palette";
 import { EVENT_PAGE, eventPageQuery, marksQuery } from "../../lib/queries";
 import { useWindow } from "../../lib/store";
@@ -24,14 +24,23 @@ interface ScrubberProps {
 
 const FAILURES = "status:failed";
 const NO_MARKS: never[] = [];
-/** More marks of a kind than this are not told apart on a track anyway. */
-const MOST = 1000;
+/** Up to this many marks of a kind are all shown; of more, samples from all over the run. */
+const ALL = 1000;
+const SAMPLES = 24;
+const SAMPLE = 40;
 
-/** Numbers of the events that a filter finds, as far as a track can show them. */
+/** Numbers of the events that a filter finds, as far as a track can tell them apart. */
 function useSeqs(run: number, filter: string): readonly number[] {
   const { data } = useQuery({
     queryKey: ["run", run, "seqs", filter],
-    queryFn: async () => (await client.runEvents(run, filter, 0, MOST)).rows.map((r) => r.seq),
+    queryFn: async () => {
+      const seqs = async (offset: number, limit: number) => client.runEvents(run, filter, offset, limit);
+      const first = await seqs(0, ALL);
+      if (first.total <= ALL) return first.rows.map((r) => r.seq);
+      const every = Array.from({ length: SAMPLES }, (_, i) => Math.floor((i * (first.total - SAMPLE)) / (SAMPLES - 1)));
+      const pages = await Promise.all(every.map((offset) => seqs(offset, SAMPLE)));
+      return pages.flatMap((page) => page.rows.map((r) => r.seq));
+    },
   });
   return data ?? NO_MARKS;
 }
@@ -154,7 +163,7 @@ export function Scrubber({ run, last, cursor, live }: ScrubberProps) {
           {past ? "Past: event" : "Event"} {count(at)} of {count(last)}
         </strong>
         <span className="scrubber-time" title={event ? timeOfDay(event.at_ms) : undefined}>
-          +{duration(timeAt(marks, at))}
+          +{elapsed(timeAt(marks, at))}
         </span>
         {event && (
           <span className="truncate grow" title={event.text}>
@@ -250,7 +259,7 @@ function Track({ marks, failures, retries, fallbacks, at, last, onGo }: TrackPro
       />
       {hover && (
         <span className="scrubber-hover" style={{ left: hover.x }}>
-          {count(Math.min(last, Math.max(1, hover.seq)))} · +{duration(timeAt(marks, hover.seq))}
+          {count(Math.min(last, Math.max(1, hover.seq)))} · +{elapsed(timeAt(marks, hover.seq))}
         </span>
       )}
     </div>

@@ -7,7 +7,7 @@ import { Empty } from "../../components/Empty";
 import { ProblemNote } from "../../components/ProblemNote";
 import { StatusIcon } from "../../components/Status";
 import { Problem, type GraphView, type Timeline as TimelineData } from "../../ipc/client";
-import { duration } from "../../lib/format";
+import { duration, elapsed } from "../../lib/format";
 import { usePalette } from "../../lib/palette";
 import { timelineQuery } from "../../lib/queries";
 import { useWindow } from "../../lib/store";
@@ -243,7 +243,7 @@ function Note({ step, bar, x, y }: { step: string; bar: Bar; x: number; y: numbe
     <div className="timeline-note" style={{ left: x + 12, top: y + 14 }}>
       <strong>{words(bar)}</strong>
       <div className="muted">
-        <code>{bar.tool ?? step}</code> · from {duration(bar.from)} to {duration(bar.to)}
+        <code>{bar.tool ?? step}</code> · from {elapsed(bar.from)} to {elapsed(bar.to)}
       </div>
       {bar.error !== undefined && bar.error !== "" && <div className="field-error">{bar.error}</div>}
     </div>

@@ -1,5 +1,5 @@
 /** Paints the bars of the rows in sight. */
-import { duration } from "../../lib/format";
+import { elapsed } from "../../lib/format";
 import { faded, type Palette } from "../../lib/palette";
 import { ticks, type Bar, type Span } from "./timeline";
 
@@ -72,7 +72,7 @@ export function drawTimeline(
   context.fillStyle = palette.muted;
   context.font = `11px ${palette.sans}`;
   context.textBaseline = "middle";
-  for (const tick of marks) context.fillText(tick === 0 ? "0" : duration(tick), x(tick) + 4, AXIS / 2);
+  for (const tick of marks) context.fillText(tick === 0 ? "0" : elapsed(tick), x(tick) + 4, AXIS / 2);
   context.strokeStyle = palette.border;
   context.beginPath();
   for (const tick of marks) {

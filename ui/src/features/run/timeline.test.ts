@@ -77,5 +77,6 @@ test("zooming keeps the instant under the pointer and stays within the run", () 
 test("ticks are round and not too close", () => {
   expect(ticks({ from: 0, to: 1000 }, 900)).toEqual([0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]);
   expect(ticks({ from: 130, to: 470 }, 300)).toEqual([200, 400]);
+  expect(ticks({ from: 0, to: 3_600_000 }, 400).map((t) => t / 60_000)).toEqual([0, 15, 30, 45, 60]);
   expect(ticks({ from: 5, to: 5 }, 300)).toEqual([]);
 });

@@ -24,13 +24,16 @@ export function shifted({ from, to }: Span, by: number, wall: number): Span {
 }
 
 const STEPS = [1, 2, 5];
+/** From a minute on, what is round on a clock. */
+const MINUTES = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200].map((minutes) => minutes * 60_000);
 
 /** Round instants, about `apart` pixels from one another. */
 export function ticks({ from, to }: Span, width: number, apart = 90): number[] {
   if (to <= from || width <= 0) return [];
   const wanted = ((to - from) / width) * apart;
   const power = 10 ** Math.floor(Math.log10(wanted));
-  const every = (STEPS.find((s) => s * power >= wanted) ?? 10) * power;
+  const round = (STEPS.find((s) => s * power >= wanted) ?? 10) * power;
+  const every = wanted > 30_000 ? (MINUTES.find((m) => m >= wanted) ?? round) : round;
   const first = Math.ceil(from / every - 1e-9) || 0;
   const found: number[] = [];
   for (let i = first; i * every <= to + 1e-9; i++) found.push(i * every);
