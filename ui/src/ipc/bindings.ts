@@ -19,8 +19,8 @@ export const commands = {
 	saveTool: (spec: ToolSpec) => typedError<number, Problem>(__TAURI_INVOKE("save_tool", { spec })),
 	/**  Stores the tool as it was at `revision`, as a new revision. */
 	revertTool: (name: string, revision: number) => typedError<number, Problem>(__TAURI_INVOKE("revert_tool", { name, revision })),
-	/**  Runs the planning `plan`. Progress arrives as `RunAdvanced` events. */
-	startRun: (plan: number) => typedError<number, Problem>(__TAURI_INVOKE("start_run", { plan })),
+	/**  Runs the planning `plan`; null options choose nothing. Progress arrives as `RunAdvanced` events. */
+	startRun: (plan: number, options: RunOptions | null) => typedError<number, Problem>(__TAURI_INVOKE("start_run", { plan, options })),
 	cancelRun: (run: number) => typedError<null, Problem>(__TAURI_INVOKE("cancel_run", { run })),
 	/**  All runs, newest first. */
 	runs: () => typedError<RunSummary[], Problem>(__TAURI_INVOKE("runs")),
@@ -50,6 +50,30 @@ export const commands = {
 	pinRun: (run: number, pinned: boolean) => typedError<null, Problem>(__TAURI_INVOKE("pin_run", { run, pinned })),
 	/**  Removes the run and its journal for good. */
 	deleteRun: (run: number) => typedError<null, Problem>(__TAURI_INVOKE("delete_run", { run })),
+	pauseRun: (run: number) => typedError<null, Problem>(__TAURI_INVOKE("pause_run", { run })),
+	/**  Goes on with a paused run: to the next breakpoint, for one step, to the end of a stage, or to a step. */
+	stepRun: (run: number, go: Go) => typedError<null, Problem>(__TAURI_INVOKE("step_run", { run, go })),
+	/**  Goes on to the end of the first stage that is not done. */
+	nextStage: (run: number) => typedError<null, Problem>(__TAURI_INVOKE("next_stage", { run })),
+	/**  Goes on until the step is about to start. */
+	runTo: (run: number, step: string) => typedError<null, Problem>(__TAURI_INVOKE("run_to", { run, step })),
+	/**  Gives a step other arguments for its next call; the guard checks them. */
+	editArguments: (run: number, step: string, newArguments: { [key in string]: Value }) => typedError<null, Problem>(__TAURI_INVOKE("edit_arguments", { run, step, newArguments })),
+	/**  Gives a step a result, in place of its call's or of a call. */
+	editResult: (run: number, step: string, data: Value) => typedError<null, Problem>(__TAURI_INVOKE("edit_result", { run, step, data })),
+	skipStep: (run: number, step: string) => typedError<null, Problem>(__TAURI_INVOKE("skip_step", { run, step })),
+	retryStep: (run: number, step: string) => typedError<null, Problem>(__TAURI_INVOKE("retry_step", { run, step })),
+	cancelStep: (run: number, step: string) => typedError<null, Problem>(__TAURI_INVOKE("cancel_step", { run, step })),
+	setBreakpoints: (run: number, breakpoints: Breakpoint[]) => typedError<null, Problem>(__TAURI_INVOKE("set_breakpoints", { run, breakpoints })),
+	/**
+	 *  Goes on with an interrupted run. `confirmed` names the steps that may be called again although nobody knows whether
+	 *  their call took effect.
+	 */
+	resumeRun: (run: number, confirmed: string[], paused: boolean) => typedError<null, Problem>(__TAURI_INVOKE("resume_run", { run, confirmed, paused })),
+	runControlState: (run: number) => typedError<RunControlState, Problem>(__TAURI_INVOKE("run_control_state", { run })),
+	runTimeline: (run: number) => typedError<Timeline, Problem>(__TAURI_INVOKE("run_timeline", { run })),
+	/**  Reads a breakpoint as it is typed: `step:step-2`, `error:timeout`, `cost>0.5`, `result /items/0/id == 3`. */
+	parseBreakpoint: (text: string) => typedError<BreakOn, Problem>(__TAURI_INVOKE("parse_breakpoint", { text })),
 };
 
 /** Events */
@@ -58,7 +82,17 @@ export const events = {
 };
 
 /* Types */
-/**  Who answers the calls of one tool in a replay. */
+export type AdaptiveTimeout = {
+	enabled?: boolean,
+	/**  Times the 95th percentile of the tool's durations. */
+	factor?: number | null,
+	/**  Bounds, milliseconds. */
+	min_ms?: number,
+	max_ms?: number,
+	/**  Calls before which the history says nothing. */
+	min_calls?: number,
+};
+
 export type AnswerSource = 
 /**  The record of the origin; a call that it does not hold fails the replay. */
 { kind: "recorded" } | 
@@ -67,7 +101,6 @@ export type AnswerSource =
 /**  The tool itself, after the runtime gate has admitted the call with today's catalog and settings. */
 { kind: "live" };
 
-/**  Everything the window needs before the first query. */
 export type AppInfo = {
 	version: string,
 	workspace: WorkspaceInfo,
@@ -77,17 +110,12 @@ export type AppInfo = {
 	samples: SampleQuery[],
 };
 
-/**
- *  What the query must hold for a tool to apply, and the argument it fills. Rules are data (G-12): the built-in tools
- *  use the same form as the user's own.
- */
 export type Applicability = {
 	needs: Needs,
 	/**  The argument that receives what was found. */
 	argument: string,
 };
 
-/**  One attempt of a step. */
 export type Attempt = {
 	number: number,
 	tool: string,
@@ -95,12 +123,17 @@ export type Attempt = {
 	started_ms: number,
 	duration_ms: number | null,
 	outcome: AttemptOutcome | null,
+	/**  Answered from the result cache; so many milliseconds old. */
+	cached_ms?: number | null,
+	fault?: Fault | null,
+	/**  Its timeout and where it comes from, when the plan does not say so. */
+	timeout?: ChosenTimeout | null,
+	/**  Our process died while the call was under way (O-10). */
+	unknown?: boolean,
 };
 
-/**  How an attempt ended. */
 export type AttemptOutcome = { kind: "succeeded"; result: ToolResult } | { kind: "failed"; error: ToolError };
 
-/**  What happens when the tool is called. */
 export type Binding = 
 /**  Known only by its description: it can be planned, not run. */
 { kind: "none" } | 
@@ -113,7 +146,40 @@ export type Binding =
 /**  A fixed answer, for demonstrations and experiments; never presented as a real result. */
 { kind: "mock"; result: Value; delay_ms?: number };
 
-/**  A tool that ranks for the query. */
+export type BreakOn = { kind: "step"; step: string; when?: When } | { kind: "tool"; tool: string; when?: When } | 
+/**  An attempt failed; of this class where one is named. */
+{ kind: "error"; class?: ErrorClass | null } | 
+/**
+ *  The guard dropped a call when the plan was made (before the first step), or refused one at run time. `rule` is
+ *  part of the rule's id or of the tool's name; empty means any.
+ */
+{ kind: "guard"; rule?: string } | 
+/**  The calls made so far cost more than so many US dollars. */
+{ kind: "cost"; above: number | null } | 
+/**  An attempt took longer. */
+{ kind: "duration"; above_ms: number } | { kind: "condition"; 
+/**  Empty means every step. */
+step?: string; 
+/**  Before: of the arguments. After: of the result. */
+when?: When; 
+/**  JSON Pointer into the arguments or the result's data. */
+path: string; operator: Operator; value?: Value };
+
+export type Breakpoint = {
+	/**  Names it among the run's breakpoints. */
+	id: number,
+	on: BreakOn,
+	enabled?: boolean,
+};
+
+export type CacheSettings = {
+	enabled?: boolean,
+	/**  Seconds that a result stays. */
+	ttl_s?: number,
+	/**  Results that are kept at most. */
+	max_entries?: number,
+};
+
 export type Candidate = {
 	tool: string,
 	/**  0..1, relative to the best. */
@@ -121,7 +187,6 @@ export type Candidate = {
 	matched: string[],
 };
 
-/**  One row of the catalog table for a request. */
 export type CatalogRow = {
 	name: string,
 	title: string | null,
@@ -143,10 +208,8 @@ export type CatalogRow = {
 	runnable: boolean,
 };
 
-/**  What a tool is for (source 001, `ToolInfo.category`). */
 export type Category = "search" | "validation" | "synthesis" | "external";
 
-/**  One difference between two plannings. */
 export type Change = {
 	subject: ChangeSubject,
 	/**  Step id, tool name or state name. */
@@ -163,12 +226,15 @@ export type ChangeSubject =
 /**  Tokens of the visible set in a state. */
 "tokens";
 
-/**  Whether a tool may be shown before an intent is selected (source 004). */
+export type ChosenTimeout = {
+	timeout_ms: number,
+	reason: string,
+};
+
 export type Classification = "SAFE" | "DESTRUCTIVE" | 
 /**  Nobody has said: treated as destructive (V-06). */
 "unclassified";
 
-/**  A query taken apart (P-02). At most [`crate::decompose::MAX_SUB_QUERIES`] parts. */
 export type Decomposition = {
 	query_type: QueryType,
 	sub_queries: SubQuery[],
@@ -179,14 +245,12 @@ export type Decomposition = {
 	reasoning?: string,
 };
 
-/**  Deferred loading and search (source 003). */
 export type DiscoverySettings = {
 	/**  While off, deferred tools are shown like all others. */
 	enabled?: boolean,
 	discovery_tools?: string[],
 };
 
-/**  Where two runs part. */
 export type Divergence = {
 	kind: DivergenceKind,
 	/**  Number of the tool call in the order of the run, from 1; 0 when it is not about a call. */
@@ -220,6 +284,12 @@ export type DivergenceKind =
 /**  A replay decided otherwise than its origin. */
 "decision";
 
+export type Durability = 
+/**  The end of this process, `kill -9` included; a power cut may take the last moments. */
+"process" | 
+/**  A power cut too: every event is synced to the disk first. */
+"power";
+
 export type EdgeKind = 
 /**  A result flows along it. */
 "data" | 
@@ -240,7 +310,6 @@ export type ErrorClass =
 /**  The tool has no binding here. */
 "unbound" | "internal";
 
-/**  Some rows of a run's log. */
 export type EventPage = {
 	rows: EventRow[],
 	/**  How many the filter lets through. */
@@ -249,7 +318,6 @@ export type EventPage = {
 	events: number,
 };
 
-/**  One event as a line of the log. */
 export type EventRow = {
 	seq: number,
 	at_ms: number,
@@ -261,24 +329,20 @@ export type EventRow = {
 	text: string,
 };
 
-/**  A stretch of text that a verdict rests on. */
 export type Evidence = {
 	source: Source,
 	span: Span,
 	text: string,
 };
 
-/**  Whether a step may run beside others (source 001, `executionMode`). */
 export type ExecutionMode = "parallel" | 
 /**  Runs alone among the sequential steps of the plan, in plan order. */
 "sequential";
 
-/**  The phase of the conversation (source 004). The transitions between them: [`ExecutionState::transition`]. */
 export type ExecutionState = 
 /**  Also what an unknown or missing state counts as: the most restrictive (V-06). */
 "REQUEST" | "REASONING" | "ACTION";
 
-/**  A file that a run was written to. */
 export type Exported = {
 	path: string,
 	events: number,
@@ -292,15 +356,44 @@ export type FactDiff = {
 	b: string,
 };
 
-/**  What to call instead when a step fails (source 001, `IToolStep.fallback`). */
 export type Fallback = {
 	tool: string,
 	condition?: FallbackCondition,
 	/**  Confidence in 0..1 below which `on_low_confidence` applies; unset means 0.7. */
 	threshold?: number | null,
+	/**  Its own arguments; unset means the step's. A value `{"$argument": "name"}` takes that argument of the step. */
+	arguments?: { [key in string]: Value } | null,
+	/**  Milliseconds of one of its attempts; unset means its tool's, then the workspace's. */
+	timeout_ms?: number | null,
+	/**  Unset means the step's. */
+	retry?: RetryPolicy | null,
 };
 
 export type FallbackCondition = "on_error" | "on_low_confidence";
+
+export type Fault = 
+/**  It fails at once; the tool is not called. */
+{ kind: "error"; class: ErrorClass } | 
+/**  The tool is called so many milliseconds later. */
+{ kind: "delay"; ms: number } | 
+/**  It never answers; the tool is not called. */
+{ kind: "hang" } | 
+/**  The tool's answer arrives cut off, as text. */
+{ kind: "malformed" } | 
+/**  It is refused as too frequent, with the pause that is asked for; the tool is not called. */
+{ kind: "rate_limit"; retry_after_ms: number };
+
+export type FaultRule = {
+	/**  Empty means any; `*` at the end matches any rest. */
+	tool?: string,
+	/**  Empty means any. */
+	step?: string,
+	/**  Only so many first attempts of a step; unset means all. */
+	attempts?: number | null,
+	/**  0..1 */
+	probability?: number | null,
+	fault?: Fault,
+};
 
 export type FieldChange = {
 	field: string,
@@ -308,7 +401,6 @@ export type FieldChange = {
 	after: string,
 };
 
-/**  Something wrong with a plan. All findings are reported together (P-07). */
 export type Finding = {
 	/**
 	 *  Stable: `plan.cycle`, `plan.dangling`, `plan.duplicate`, `plan.unknown_tool`, `plan.refused`,
@@ -321,14 +413,12 @@ export type Finding = {
 	hint: string,
 };
 
-/**  Where a fork leaves its origin, and the one thing that is different. */
 export type Fork = {
 	change: ForkChange,
 	/**  The last event to take over; null takes the last one before the change can have an effect. */
 	at: number | null,
 };
 
-/**  The one thing that is different in a fork (R-05). */
 export type ForkChange = 
 /**  The step is called with these arguments; the fork begins where the step got ready. */
 { kind: "arguments"; step: string; arguments: { [key in string]: Value } } | 
@@ -344,7 +434,6 @@ export type ForkChange =
 /**  These settings hold. The fork begins with the recorded reply, planned anew. */
 { kind: "settings"; settings: Settings };
 
-/**  How many tools were left after a gate, and which were lost there (D-10). */
 export type FunnelRow = {
 	gate: Gate,
 	left: number,
@@ -353,8 +442,17 @@ export type FunnelRow = {
 	examples: string[],
 };
 
-/**  The gates in the order in which a tool passes them. */
 export type Gate = "registered" | "policy" | "visibility" | "mode" | "state" | "loading" | "retrieved" | "proposed" | "whitelist" | "applicability" | "arguments" | "schema" | "planned" | "executed";
+
+export type Go = 
+/**  To the next breakpoint or the end. */
+{ kind: "continue" } | 
+/**  One step, to its end. */
+{ kind: "step" } | 
+/**  Until every step of the stage, counted from 0, and of those before it is done. */
+{ kind: "stage"; stage: number } | 
+/**  Until the step is about to start. */
+{ kind: "to"; step: string };
 
 export type GraphEdge = {
 	from: string,
@@ -382,14 +480,12 @@ export type GraphStep = {
 	mark: Outcome | null,
 };
 
-/**  The stage graph without positions: the window lays it out. */
 export type GraphView = {
 	stages: StageView[],
 	steps: GraphStep[],
 	edges: GraphEdge[],
 };
 
-/**  Whether the guard acts or only reports (G-13). */
 export type GuardMode = "enforce" | 
 /**
  *  The whitelist and the applicability rules report what they would have dropped and keep it. Visibility, state
@@ -397,7 +493,6 @@ export type GuardMode = "enforce" |
  */
 "audit";
 
-/**  What the guard made of one reply. */
 export type GuardReport = {
 	path: ReplyPath,
 	path_reason: string,
@@ -408,7 +503,6 @@ export type GuardReport = {
 	calls: GuardedCall[],
 };
 
-/**  The guard's switches and lists (source 000). */
 export type GuardSettings = {
 	mode?: GuardMode,
 	/**  Read tool mentions inside thinking text too (G-04). */
@@ -421,7 +515,6 @@ export type GuardSettings = {
 	projects?: string[],
 };
 
-/**  One call and what the guard said of it. */
 export type GuardedCall = {
 	/**  For a dropped call: with the arguments it would have had unguarded. */
 	call: ToolCall,
@@ -439,7 +532,11 @@ export type GuardedCall = {
 	after: number[],
 };
 
-/**  What became of one file. A broken one is taken as far as it goes, with the problem. */
+export type Hit = {
+	breakpoint: number,
+	attempt: number,
+};
+
 export type Imported = {
 	path: string,
 	/**  Null: nothing could be taken. */
@@ -450,13 +547,11 @@ export type Imported = {
 	problem: Problem | null,
 };
 
-/**  Something that a session can commit to before destructive tools are shown (source 004). */
 export type Intent = {
 	id?: string,
 	title?: string,
 };
 
-/**  Whether the tool's schema stands in the prompt from the start (source 003). */
 export type Loading = "always" | "deferred";
 
 export type Mark = {
@@ -467,7 +562,6 @@ export type Mark = {
 	failure: boolean,
 };
 
-/**  A place in the model's text that names a tool (G-04). */
 export type Mention = {
 	tool: string,
 	span: Span,
@@ -476,7 +570,12 @@ export type Mention = {
 	thinking: boolean,
 };
 
-/**  A set of tool groups that may be used together (V-03). */
+export type Message = {
+	/**  `user`, `assistant` … */
+	role: string,
+	text: string,
+};
+
 export type Mode = {
 	name?: string,
 	title?: string,
@@ -485,7 +584,6 @@ export type Mode = {
 	tools?: string[],
 };
 
-/**  The kinds of reference that a query can hold. */
 export type Needs = 
 /**  Any text at all: the sub-question, else the query (G-08, G-09). */
 { kind: "text" } | 
@@ -502,7 +600,6 @@ export type Needs =
 /**  The user's own pattern; group 1 where it has one, else the whole match. */
 { kind: "pattern"; regex: string };
 
-/**  Where the fetching tools go. Tokens are not here: they come from the environment (S-01). */
 export type NetworkSettings = {
 	jira_url?: string,
 	confluence_url?: string,
@@ -512,7 +609,10 @@ export type NetworkSettings = {
 	max_bytes?: number,
 };
 
-/**  What a derived run rests on. Stands in its journal right after the events that it has from its origin. */
+export type Operator = "exists" | "missing" | "equals" | "differs" | "above" | "below" | 
+/**  Of a text: a part, in any letter case. Of a list: an element. Of an object: a key. */
+"contains";
+
 export type Origin = {
 	/**  The origin's number in the workspace where this run was made. */
 	run: number,
@@ -527,7 +627,6 @@ export type Origin = {
 
 export type OriginKind = "replay" | "fork";
 
-/**  How a derived run hangs on its origin. */
 export type OriginLink = {
 	kind: OriginKind,
 	/**  Null when the origin is not in this workspace. */
@@ -538,7 +637,6 @@ export type OriginLink = {
 	change: string,
 };
 
-/**  What a gate said. */
 export type Outcome = "kept" | 
 /**  Not shown to the model. */
 "hidden" | 
@@ -551,13 +649,25 @@ export type Outcome = "kept" |
 /**  Shown and left alone. */
 "not_chosen";
 
-/**  A thing on both sides. */
 export type Pair<T> = {
 	a: T,
 	b: T,
 };
 
-/**  The differences of two plannings. */
+export type PauseReason = 
+/**  The run was started to go step by step. */
+{ kind: "start" } | { kind: "by_hand" } | { kind: "breakpoint"; breakpoint: number; 
+/**  Empty: the run as a whole. */
+step: string } | 
+/**  The one step is done. */
+{ kind: "stepped"; step: string } | 
+/**  The stage, counted from 0, is done. */
+{ kind: "staged"; stage: number } | 
+/**  The step that the run was to go to is next. */
+{ kind: "reached"; step: string } | 
+/**  Nobody knows whether the calls of these steps took effect: our process died meanwhile (O-10). */
+{ kind: "unknown_outcome"; steps: string[] };
+
 export type PlanDiff = {
 	/**  Query, context, planner and catalog, where they differ. */
 	facts: FactDiff[],
@@ -569,13 +679,11 @@ export type PlanDiff = {
 	tokens: TokenDiff[],
 };
 
-/**  A plan as data: stored, shown, edited (P-01). */
 export type PlanSpec = {
 	steps?: StepSpec[],
 	reasoning?: string,
 };
 
-/**  A planned query, ready to draw. */
 export type PlanView = {
 	/**  Names this planning in later calls. */
 	id: number,
@@ -587,7 +695,6 @@ export type PlanView = {
 	decided_in_ms: number | null,
 };
 
-/**  One step of two plans; null where a side has none. */
 export type PlannedDiff = {
 	id: Pair<string | null>,
 	tool: Pair<string | null>,
@@ -595,7 +702,6 @@ export type PlannedDiff = {
 	changed: ValueDiff[],
 };
 
-/**  How calls are proposed. */
 export type Planner = 
 /**  Deterministic, no key and no network (P-04). */
 "offline" | 
@@ -604,7 +710,6 @@ export type Planner =
 /**  A recorded reply for this query (P-05). */
 "recorded";
 
-/**  Who proposed the calls. */
 export type PlannerReport = {
 	requested: Planner,
 	used: Planner,
@@ -616,7 +721,6 @@ export type PlannerReport = {
 	model_ms: number | null,
 };
 
-/**  How plans are made (source 001). */
 export type PlannerSettings = {
 	/**  Milliseconds for the model's reply; after that the offline planner answers (P-11). */
 	timeout_ms?: number,
@@ -625,7 +729,6 @@ export type PlannerSettings = {
 	encoding?: string,
 };
 
-/**  Everything that was decided for one query, with its reasons. Plain data: shown, journaled, compared. */
 export type Planning = {
 	request: Request,
 	revision: number,
@@ -649,18 +752,12 @@ export type Planning = {
 	reply?: Reply | null,
 };
 
-/**
- *  What went wrong, in the words shown on screen and in the CLI.
- * 
- *  `code` is stable and dotted (`catalog.malformed`), `message` names the thing, `hint` the remedy.
- */
 export type Problem = {
 	code: string,
 	message: string,
 	hint: string,
 };
 
-/**  The model provider that the environment configures. */
 export type ProviderInfo = {
 	configured: boolean,
 	/**  `anthropic/claude-sonnet-4`, or `offline`. */
@@ -669,17 +766,14 @@ export type ProviderInfo = {
 	note: string,
 };
 
-/**  What pruning took away. */
 export type Pruned = {
 	runs: number,
 	events: number,
 	bytes: number,
 };
 
-/**  The kinds of query of source 001. */
 export type QueryType = "simple_lookup" | "procedural" | "comparative" | "multi_hop" | "list_building" | "conversational";
 
-/**  Text that is left out wherever it stands. */
 export type RedactionPattern = {
 	/**  What it is; stands in the place of the text, as in `[redacted: customer number]`. */
 	name?: string,
@@ -687,26 +781,22 @@ export type RedactionPattern = {
 	pattern?: string,
 };
 
-/**  What never gets into the journal, beside the secrets that are known and the shapes that are built in (S-01). */
 export type RedactionSettings = {
 	/**  Names of fields whose text is left out, in any letter case; `-` and `_` are the same. */
 	fields?: string[],
 	patterns?: RedactionPattern[],
 };
 
-/**  A planning made anew from a recorded reply, with what flips (R-03). */
 export type Replanned = {
 	view: PlanView,
 	/**  From the run's planning to today's. */
 	diff: PlanDiff,
 };
 
-/**  Who answers in a replay: the record, unless the tool stands in `tools`. Nothing is ever live that is not named. */
 export type ReplayPolicy = {
 	tools?: { [key in string]: AnswerSource },
 };
 
-/**  A model's answer, from any provider. Also the form of a recorded reply (P-05). */
 export type Reply = {
 	/**  All text, thinking included where the provider sends it inline. */
 	text?: string,
@@ -716,7 +806,6 @@ export type Reply = {
 	output_tokens?: number | null,
 };
 
-/**  How the calls were found in the reply. */
 export type ReplyPath = 
 /**  The provider's tool protocol. */
 "native" | 
@@ -729,7 +818,6 @@ export type ReplyPath =
 /**  No model was asked. */
 "offline";
 
-/**  One query with its whole context. */
 export type Request = {
 	query?: string,
 	session?: Session,
@@ -744,7 +832,6 @@ export type Request = {
 	planner?: Planner,
 };
 
-/**  Which runs are kept; zero means without limit. Pinned runs and runs under way always are. */
 export type RetentionSettings = {
 	max_runs?: number,
 	max_age_days?: number,
@@ -752,7 +839,6 @@ export type RetentionSettings = {
 	max_megabytes?: number,
 };
 
-/**  How a failed attempt is repeated (O-03). Delays double: `base_ms`, 2 × `base_ms`, 4 × `base_ms` … */
 export type RetryPolicy = {
 	/**  Attempts after the first. */
 	max_retries: number,
@@ -760,7 +846,6 @@ export type RetryPolicy = {
 	base_ms: number,
 };
 
-/**  One revision of a tool (K-04). */
 export type RevisionRow = {
 	revision: number,
 	/**  Milliseconds since 1970-01-01 UTC. */
@@ -770,21 +855,18 @@ export type RevisionRow = {
 	changed: FieldChange[],
 };
 
-/**  The routing plan of source 000. */
 export type RoutingPlan = {
 	/**  The whitelist; null or empty means no restriction (G-01). */
 	suggested_tools?: string[] | null,
 	sub_questions?: string[],
 };
 
-/**  A run went on. Sent at most every [`follow::ADVANCE_INTERVAL`] and once more when the run ends. */
 export type RunAdvanced = {
 	run: number,
 	/**  Without the planning, which does not change. */
 	state: RunState,
 };
 
-/**  A run as it was after one event (R-04). */
 export type RunAt = {
 	/**  The trails of that instant: the planning's, and how the calls of planned tools went so far. */
 	trails: Trail[],
@@ -794,7 +876,23 @@ export type RunAt = {
 	tools: ToolAt[],
 } & RunState;
 
-/**  A run with its journal. */
+export type RunControlState = {
+	run: number,
+	/**  This process drives it. */
+	live: boolean,
+	/**  It was interrupted and can be gone on with. */
+	resumable: boolean,
+	paused: PauseReason | null,
+	/**  Why it is paused, in words; empty when it is not. */
+	pause_text: string,
+	go: Go,
+	breakpoints: Breakpoint[],
+	/**  Steps whose outcome is unknown and that are called again only when a person confirms it (O-10). */
+	unconfirmed: string[],
+	/**  Steps that wait for a slot, the next one first (O-01). */
+	queue: string[],
+};
+
 export type RunDetail = {
 	summary: RunSummary,
 	/**  At the last event; `planning` is inside. */
@@ -805,7 +903,6 @@ export type RunDetail = {
 	event_count: number,
 };
 
-/**  The differences of two runs. */
 export type RunDiff = {
 	/**  Nothing differs but times. */
 	same: boolean,
@@ -820,29 +917,50 @@ export type RunDiff = {
 	calls: Pair<number>,
 };
 
-/**  What playing a run needs: when its events happened, thinned out to at most [`MOST_MARKS`]. */
 export type RunMarks = {
 	marks: Mark[],
 	last_seq: number,
 };
 
-/**  How a run ended. */
+export type RunOptions = {
+	breakpoints?: Breakpoint[],
+	/**  Faults to inject (O-12). */
+	faults?: FaultRule[],
+	/**  Answer nothing from the result cache (O-08). */
+	no_cache?: boolean,
+	/**  Pause before the first step (O-07). */
+	step_mode?: boolean,
+	/**  Of faults and of jitter: the same seed strikes the same attempts. */
+	seed?: number,
+	/**  How far a retry's pause may lie from its time, percent (O-03); unset means the setting. */
+	jitter_percent?: number | null,
+	/**  What was said before the query, oldest first (O-02). */
+	conversation?: Message[],
+	/**  Anything else that tools may want to know (O-02). */
+	metadata?: { [key in string]: Value },
+};
+
 export type RunOutcome = "succeeded" | 
 /**  Some steps succeeded, some did not. */
 "partial" | "failed" | "cancelled" | 
 /**  Our process died; found when the run is opened. */
 "interrupted";
 
-/**  How plans are run (source 001). */
 export type RunSettings = {
 	/**  Steps that run at once; the others wait in a queue (O-01). */
 	parallel_limit?: number,
 	/**  Milliseconds of one attempt, unless the tool says otherwise (O-04). */
 	timeout_ms?: number,
 	retry?: RetryPolicy,
+	/**  How far a retry's pause may lie from its time, percent (O-03); 0 means exactly on time. */
+	jitter_percent?: number,
+	adaptive_timeout?: AdaptiveTimeout,
+	cache?: CacheSettings,
+	/**  Faults to inject into every run (O-12). */
+	faults?: FaultRule[],
+	durability?: Durability,
 };
 
-/**  A run as its events so far describe it. */
 export type RunState = {
 	/**  Sequence number of the last event applied. */
 	seq: number,
@@ -863,9 +981,20 @@ export type RunState = {
 	/**  Of a replay that was held against its origin. */
 	faithful: boolean | null,
 	divergence: Divergence | null,
+	options?: RunOptions,
+	breakpoints?: Breakpoint[],
+	/**  Breakpoints that the planning has hit. */
+	hits?: number[],
+	paused?: PauseReason | null,
+	go?: Go,
+	/**  The step that runs while going step by step. */
+	stepping?: string | null,
+	/**  A person has been told of every step whose outcome is unknown. */
+	told_unknown?: boolean,
+	/**  `tool rule` of the calls that the guard dropped when the plan was made. */
+	dropped?: string[],
 };
 
-/**  A row of the list of runs. */
 export type RunSummary = {
 	id: number,
 	query: string,
@@ -887,14 +1016,12 @@ export type RunSummary = {
 	faithful: boolean | null,
 };
 
-/**  The runs that come from one another: the oldest at hand, its replays and forks, and theirs. */
 export type RunTree = {
 	root: number,
 	/**  The root first, each after its origin. */
 	runs: RunSummary[],
 };
 
-/**  A query to start from. */
 export type SampleQuery = {
 	title: string,
 	/**  What it shows, in a sentence. */
@@ -902,7 +1029,6 @@ export type SampleQuery = {
 	request: Request,
 };
 
-/**  Who asks (V-02). */
 export type Session = {
 	tenant?: string,
 	user?: string,
@@ -910,7 +1036,6 @@ export type Session = {
 	flags?: string[],
 };
 
-/**  Everything a workspace can set. Missing parts take the defaults of the sources. */
 export type Settings = {
 	policy?: ToolPolicy,
 	visibility?: VisibilityRule[],
@@ -933,7 +1058,6 @@ export type Settings = {
 	retention?: RetentionSettings,
 };
 
-/**  The shape of a plan: stages, and how long it should take (P-06, P-10). */
 export type Shape = {
 	/**  Step ids by stage. */
 	stages: string[][],
@@ -945,22 +1069,20 @@ export type Shape = {
 	critical_path: string[],
 };
 
-/**  What a call changes (source 003, `NodeSpec.side_effects`). */
 export type SideEffects = "pure" | "read" | "write" | "external" | "stateful";
 
-/**  Why a step never ran. */
 export type Skip = 
 /**  A step it depends on failed; `root` is where it began (O-06). */
 { kind: "dependency"; root: string } | 
 /**  A critical step failed and stopped the run (O-06). */
-{ kind: "critical_failure"; root: string };
+{ kind: "critical_failure"; root: string } | 
+/**  A person skipped it (O-07). */
+{ kind: "by_hand" };
 
-/**  Which text a piece of evidence lies in. */
 export type Source = { kind: "query" } | { kind: "model_text" } | 
 /**  The sub-question with this index. */
 { kind: "sub_question"; index: number };
 
-/**  Half-open range of UTF-16 code units, as `String.prototype.slice(start, end)` takes it. */
 export type Span = {
 	start: number,
 	end: number,
@@ -974,7 +1096,6 @@ export type StageView = {
 	bound_ms: number | null,
 };
 
-/**  Full against visible definitions in one state. */
 export type StateTokens = {
 	state: ExecutionState,
 	full_tools: number,
@@ -987,7 +1108,6 @@ export type StateTokens = {
 	saved: number,
 };
 
-/**  What came of one step on both sides; null where a side has none. */
 export type StepDiff = {
 	id: Pair<string | null>,
 	tool: Pair<string | null>,
@@ -999,7 +1119,6 @@ export type StepDiff = {
 	changed: ValueDiff[],
 };
 
-/**  One step as data (P-01). */
 export type StepSpec = {
 	id?: string,
 	tool?: string,
@@ -1021,7 +1140,6 @@ export type StepSpec = {
 	cost?: number | null,
 };
 
-/**  A step as the events so far describe it. */
 export type StepState = {
 	status: StepStatus,
 	attempts: Attempt[],
@@ -1037,16 +1155,24 @@ export type StepState = {
 	fallback: string | null,
 	/**  Attempts that count against the retries of the tool in charge: zero again when the fallback takes over. */
 	tries: number,
+	/**  The next pause of its retries, milliseconds; null when none is under way. */
+	waits_ms?: number | null,
+	/**  A person's arguments, in place of the plan's. */
+	edited_arguments?: { [key in string]: Value } | null,
+	/**  The result is a person's. */
+	edited_result?: boolean,
+	/**  Waits for a person's word: nobody knows whether its call took effect (O-10). */
+	unknown?: boolean,
+	/**  The breakpoints that it has hit. */
+	hits?: Hit[],
 };
 
-/**  Where a step stands. */
 export type StepStatus = "pending" | 
 /**  Its dependencies are done; it waits for a slot. */
 "ready" | "running" | 
 /**  Waits for its next attempt. */
 "waiting" | "succeeded" | "failed" | "skipped" | "cancelled";
 
-/**  What the workspace takes on the disk. */
 export type Storage = {
 	/**  The database and its log. */
 	file_bytes: number,
@@ -1059,7 +1185,6 @@ export type Storage = {
 	oldest_ms: number | null,
 };
 
-/**  Rows of one kind and the bytes of their contents. */
 export type StorageKind = {
 	/**  `events`, `runs`, `tools`, `statistics`, `settings`. */
 	kind: string,
@@ -1067,7 +1192,6 @@ export type StorageKind = {
 	bytes: number,
 };
 
-/**  One part of a decomposed query (P-02). */
 export type SubQuery = {
 	id: string,
 	query: string,
@@ -1079,14 +1203,50 @@ export type SubQuery = {
 	purpose?: string,
 };
 
-/**  Tokens of one tool's definition. */
+export type Timeline = {
+	steps: TimelineStep[],
+	/**  Ids on the longest path, by the durations that were measured. */
+	critical_path: string[],
+	critical_path_ms: number | null,
+	wall_ms: number | null,
+	/**  The steps one after the other. */
+	sum_ms: number | null,
+	/**  `sum_ms / wall_ms`; null when nothing took time. */
+	speed_up: number | null,
+};
+
+export type TimelineAttempt = {
+	number: number,
+	tool: string,
+	start_ms: number | null,
+	/**  Null while it is under way, and when nobody knows. */
+	end_ms: number | null,
+	/**  Between the attempt before and this one. */
+	pause_ms: number | null,
+	cached: boolean,
+	/**  Empty when it succeeded. */
+	error: string,
+};
+
+export type TimelineStep = {
+	step: string,
+	status: StepStatus,
+	ready_ms: number | null,
+	/**  How long it waited for a slot. */
+	queue_ms: number | null,
+	/**  From the first call to the last answer. */
+	work_ms: number | null,
+	finished_ms: number | null,
+	attempts: TimelineAttempt[],
+	on_critical_path: boolean,
+};
+
 export type TokenCost = {
 	name: number,
 	description: number,
 	schema: number,
 };
 
-/**  Tokens of the definitions in one state. */
 export type TokenDiff = {
 	state: string,
 	/**  The model sees them. */
@@ -1095,7 +1255,6 @@ export type TokenDiff = {
 	full: Pair<number>,
 };
 
-/**  Tokens per state and per tool for one request. */
 export type TokenReport = {
 	encoding: string,
 	/**  False: the model's own tokenizer may count otherwise. */
@@ -1105,7 +1264,6 @@ export type TokenReport = {
 	tools: ToolTokens[],
 };
 
-/**  A tool of the catalog as it stood at a revision. */
 export type ToolAt = {
 	name: string,
 	classification: Classification,
@@ -1115,13 +1273,11 @@ export type ToolAt = {
 	removed: boolean,
 };
 
-/**  One call of a tool, as proposed, admitted or executed. */
 export type ToolCall = {
 	tool: string,
 	arguments: { [key in string]: Value },
 };
 
-/**  A tool with everything the inspector shows. */
 export type ToolDetail = {
 	spec: ToolSpec,
 	cost: TokenCost,
@@ -1130,21 +1286,20 @@ export type ToolDetail = {
 	stats: ToolStats | null,
 };
 
-/**  Why a call failed. The class decides whether a retry makes sense (O-03). */
 export type ToolError = {
 	class: ErrorClass,
 	message: string,
 	hint: string,
+	/**  How long the tool asks to be left alone, milliseconds (HTTP `Retry-After`). */
+	retry_after_ms?: number | null,
 };
 
-/**  One worked example (source 001, `ToolExample`). */
 export type ToolExample = {
 	query: string,
 	parameters?: { [key in string]: Value },
 	expectedResult?: string,
 };
 
-/**  Which tools exist at all for this workspace (V-01). */
 export type ToolPolicy = {
 	/**  Null: no allow-list. Empty: nothing is allowed, but the discovery and handshake tools. */
 	allowed?: string[] | null,
@@ -1154,7 +1309,6 @@ export type ToolPolicy = {
 	require_tags?: string[],
 };
 
-/**  A tool's answer. */
 export type ToolResult = {
 	data: Value,
 	/**  0..1, where the tool can tell. */
@@ -1163,7 +1317,6 @@ export type ToolResult = {
 	sources?: string[],
 };
 
-/**  Everything known about one tool (K-01). */
 export type ToolSpec = {
 	/**  The exact callable name; unique in a catalog. */
 	name?: string,
@@ -1183,6 +1336,8 @@ export type ToolSpec = {
 	limitations?: string[],
 	tags?: string[],
 	side_effects?: SideEffects,
+	/**  Calling it twice with the same arguments does what calling it once does (O-10). */
+	idempotent?: boolean,
 	classification?: Classification,
 	loading?: Loading,
 	/**  Lines of discipline guidance for the prompt (source 002). */
@@ -1204,7 +1359,6 @@ export type ToolSpec = {
 	binding?: Binding,
 };
 
-/**  How a tool has behaved so far (K-03). Durations in milliseconds. */
 export type ToolStats = {
 	calls: number,
 	failures: number,
@@ -1219,7 +1373,6 @@ export type ToolStats = {
 	average_confidence: number | null,
 };
 
-/**  One tool's part in the prompt. */
 export type ToolTokens = {
 	tool: string,
 	cost: TokenCost,
@@ -1228,7 +1381,6 @@ export type ToolTokens = {
 	visible: boolean,
 };
 
-/**  A tool's verdicts, in the order of the gates. */
 export type Trail = {
 	tool: string,
 	verdicts: Verdict[],
@@ -1236,7 +1388,6 @@ export type Trail = {
 
 export type Value = null | boolean | number | string | Value[] | { [key in string]: Value };
 
-/**  One difference; null where a side has nothing there. */
 export type ValueDiff = {
 	/**  JSON Pointer; empty for the whole. */
 	path: string,
@@ -1244,7 +1395,6 @@ export type ValueDiff = {
 	b: Value | null,
 };
 
-/**  What one gate said of one tool, and why (G-11). */
 export type Verdict = {
 	gate: Gate,
 	outcome: Outcome,
@@ -1257,14 +1407,12 @@ export type Verdict = {
 	config_key: string | null,
 };
 
-/**  Where a tool's way ended on each side; null where a side does not know the tool. */
 export type VerdictDiff = {
 	tool: string,
 	a: VerdictEnd | null,
 	b: VerdictEnd | null,
 };
 
-/**  The verdict that decided, or the last one. */
 export type VerdictEnd = {
 	gate: Gate,
 	outcome: Outcome,
@@ -1272,10 +1420,6 @@ export type VerdictEnd = {
 	reason: string,
 };
 
-/**
- *  Hides tools from some sessions; rules only narrow (V-02). A rule applies to a session that matches every
- *  condition it states.
- */
 export type VisibilityRule = {
 	id?: string,
 	/**  Tenants that the rule is about; empty means all. */
@@ -1291,6 +1435,8 @@ export type VisibilityRule = {
 	/**  Tags whose tools it hides. */
 	hide_tags?: string[],
 };
+
+export type When = "before" | "after";
 
 export type WorkspaceInfo = {
 	name: string,

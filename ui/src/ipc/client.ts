@@ -28,40 +28,8 @@ type Command<F> = F extends (...args: infer Args) => Promise<infer R>
 
 export type RunAdvanced = Full<B.RunAdvanced>;
 
-/** Where a run's time went. Times are milliseconds after the start of the run. */
-export interface Timeline {
-  steps: TimelineStep[];
-  critical_path: string[];
-  critical_path_ms: number;
-  wall_ms: number;
-  sum_ms: number;
-  speed_up: number | null;
-}
-
-export interface TimelineStep {
-  step: string;
-  status: B.StepStatus;
-  ready_ms: number | null;
-  queue_ms: number | null;
-  work_ms: number;
-  finished_ms: number | null;
-  attempts: TimelineAttempt[];
-  on_critical_path: boolean;
-}
-
-export interface TimelineAttempt {
-  number: number;
-  tool: string;
-  start_ms: number;
-  end_ms: number | null;
-  pause_ms: number;
-  cached: boolean;
-  error: string;
-}
-
 /** What the window needs of the side that answers it. */
 export type Host = { [Name in keyof Commands]: Command<Commands[Name]> } & {
-  runTimeline(run: number): Promise<Timeline>;
   /** Calls `listener` whenever a run went on; returns the function that stops it. */
   onRunAdvanced(listener: (advanced: RunAdvanced) => void): Promise<() => void>;
 };
@@ -136,6 +104,33 @@ export const client = new Proxy({} as Host, {
     },
 });
 
+export type AnswerSource = Full<B.AnswerSource>;
+export type BreakOn = Full<B.BreakOn>;
+export type Breakpoint = Full<B.Breakpoint>;
+export type Divergence = Full<B.Divergence>;
+export type Fault = Full<B.Fault>;
+export type FaultRule = Full<B.FaultRule>;
+export type Fork = Full<B.Fork>;
+export type ForkChange = Full<B.ForkChange>;
+export type Go = Full<B.Go>;
+export type Imported = Full<B.Imported>;
+export type OriginLink = Full<B.OriginLink>;
+export type PauseReason = Full<B.PauseReason>;
+export type PlanDiff = Full<B.PlanDiff>;
+export type ReplayPolicy = Full<B.ReplayPolicy>;
+export type RunControlState = Full<B.RunControlState>;
+export type RunDiff = Full<B.RunDiff>;
+export type RunOptions = Full<B.RunOptions>;
+export type RunTree = Full<B.RunTree>;
+export type StepDiff = Full<B.StepDiff>;
+export type Storage = Full<B.Storage>;
+export type Timeline = Full<B.Timeline>;
+export type TimelineAttempt = Full<B.TimelineAttempt>;
+export type TimelineStep = Full<B.TimelineStep>;
+export type Exported = Full<B.Exported>;
+export type Pruned = Full<B.Pruned>;
+export type ErrorClass = B.ErrorClass;
+export type Operator = B.Operator;
 export type AppInfo = Full<B.AppInfo>;
 export type Applicability = Full<B.Applicability>;
 export type Attempt = Full<B.Attempt>;

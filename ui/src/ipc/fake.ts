@@ -7,6 +7,7 @@
 import {
   Problem,
   type Change,
+  type Fork,
   type Host,
   type PlanView,
   type Planning,
@@ -20,14 +21,15 @@ import {
 import { makeGraph, makePlanning, scenarioFor, type Scenario } from "./fake/plan";
 import { eventBeside, eventPage, marksOf, timelineOf } from "./fake/journal";
 import { largeScenarios } from "./fake/large";
-import { eventRow, shownState, simulate, stateAt, summaryOf, type FakeRun } from "./fake/runs";
+import { controlStateOf, interject, parseBreakpoint, player } from "./fake/control";
+import { derived, diffOf, storageOf, treeOf } from "./fake/past";
+import { eventRow, NO_OPTIONS, shownState, simulate, stateAt, summaryOf, type FakeRun } from "./fake/runs";
 import { sampleOf, scenarios as small } from "./fake/scenarios";
 import { fakeTools } from "./fake/tools";
 import { costOf, decided, isVisible, rowOf, visibilityTrail } from "./fake/visibility";
 import { emptyRequest } from "../lib/store";
 
 const HOUR = 3_600_000;
-const TELL_MS = 40;
 
 const settings = (): Settings => ({
   policy: { allowed: null, denied: [], require_tags: [] },
@@ -49,7 +51,16 @@ const settings = (): Settings => ({
   redaction: { fields: [], patterns: [] },
   retention: { max_runs: 0, max_age_days: 0, max_megabytes: 0 },
   planner: { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base" },
-  run: { parallel_limit: 5, timeout_ms: 30_000, retry: { max_retries: 2, base_ms: 200 } },
+  run: {
+    parallel_limit: 5,
+    timeout_ms: 30_000,
+    retry: { max_retries: 2, base_ms: 200 },
+    jitter_percent: 0,
+    adaptive_timeout: { enabled: false, factor: 3, min_ms: 1000, max_ms: 120_000, min_calls: 20 },
+    cache: { enabled: true, ttl_s: 300, max_entries: 10_000 },
+    faults: [],
+    durability: "process",
+  },
   network: { jira_url: "", confluence_url: "", allow_private: false, max_bytes: 2_000_000 },
 });
 
@@ -57,6 +68,10 @@ interface Kept {
   revision: RevisionRow;
   spec: ToolSpec;
 }
+
+/** What the host in the browser cannot do. */
+
+};
 
 export function createHost(): Host {
   // `?scenario=large` and `?scenario=longrun` bring a plan of 1,000 steps, and a run of 100,000 events.
@@ -121,22 +136,16 @@ export function createHost(): Host {
     pastRun(scenario, hoursAgo);
   }
 
-  function advance(run: FakeRun) {
-    const done = run.shown >= run.events.length;
+  const play = player((run) => {
     for (const listener of listeners) listener({ run: run.id, state: shownState(run) });
-    if (done) return;
-    const now = run.events[run.shown - 1]!.at_ms;
-    const gap = run.events[run.shown]!.at_ms - now;
-    setTimeout(() => {
-      // Cancelled in between: nothing more happens.
-      if (shownState(run).outcome !== null) return;
-      run.shown++;
-      // The window is told a few times a second, not of every event.
-      while (run.shown < run.events.length && run.events[run.shown]!.at_ms - now < TELL_MS) run.shown++;
-      advance(run);
-    }, gap);
-  }
+  });
+  const derive = (from: number, fork: Fork | null): number => {
+    const run = derived(runNamed(from), runs.length + 1, fork);
+    runs.push(run);
+    return run.id;
+  };
 
+  const done = (_: unknown): null => null;
   const now = async <T>(answer: T): Promise<T> => structuredClone(answer);
 
   return {
@@ -226,14 +235,21 @@ export function createHost(): Host {
       return store(kept.spec, "you");
     },
 
-    async startRun(plan) {
+    async startRun(plan, options) {
       const open =
         plans.find((p) => p.view.id === plan) ??
         refuse("plan.unknown", `There is no planning ${plan}`, "Plan the query again.");
-      const run = simulate(runs.length + 1, open.scenario, open.view.planning, tools, Date.now());
+      const run = simulate(
+        runs.length + 1,
+        open.scenario,
+        open.view.planning,
+        tools,
+        Date.now(),
+        options ?? NO_OPTIONS,
+      );
       run.shown = 1;
       runs.push(run);
-      setTimeout(() => advance(run), 0);
+      setTimeout(() => play.advance(run), 0);
       return run.id;
     },
 
@@ -255,9 +271,52 @@ export function createHost(): Host {
         },
       });
       run.shown++;
-      advance(run);
+      play.advance(run);
       return null;
     },
+
+    pauseRun: async (id) => done(play.pause(runNamed(id))),
+    stepRun: async (id, go) => done(play.go(runNamed(id), go)),
+    nextStage: async (id) => done(play.nextStage(runNamed(id))),
+    runTo: async (id, step) => done(play.go(runNamed(id), { kind: "to", step })),
+    setBreakpoints: async (id, breakpoints) => done(play.setBreakpoints(runNamed(id), breakpoints)),
+    runControlState: async (id) => controlStateOf(runNamed(id)),
+    parseBreakpoint: async (text) => parseBreakpoint(text),
+    editArguments: async (id, step, args) => {
+      const run = runNamed(id);
+      interject(run, "arguments_edited", step, `${step} has other arguments`, (state) => {
+        state.steps[step] = { ...state.steps[step]!, edited_arguments: args };
+      });
+      return done(play.advance(run));
+    },
+    editResult: async (id, step, data) =>
+      done(
+        play.end(runNamed(id), step, "result_edited", `${step} has a result by hand`, (state) => {
+          const result = { data, confidence: null, sources: [] };
+          const was = state.steps[step]!;
+          state.steps[step] = { ...was, status: "succeeded", result, edited_result: true, finished_ms: Date.now() };
+        }),
+      ),
+    skipStep: async (id, step) =>
+      done(
+        play.end(runNamed(id), step, "step_skipped", `${step} is skipped by hand`, (state) => {
+          state.steps[step] = { ...state.steps[step]!, status: "skipped", skip: { kind: "by_hand" } };
+        }),
+      ),
+    retryStep: async (id, step) => {
+      const run = runNamed(id);
+      interject(run, "retry_requested", step, `${step} is to be tried again`, (state) => {
+        state.steps[step] = { ...state.steps[step]!, status: "ready", error: null, finished_ms: null };
+      });
+      return done(play.advance(run));
+    },
+    cancelStep: async (id, step) =>
+      done(
+        play.end(runNamed(id), step, "step_cancelled", `${step} is cancelled`, (state) => {
+          state.steps[step] = { ...state.steps[step]!, status: "cancelled", finished_ms: Date.now() };
+        }),
+      ),
+    resumeRun: async () => needsRust(),
 
     runs: () => now([...runs].reverse().map(summaryOf)),
 
@@ -283,17 +342,33 @@ export function createHost(): Host {
     findEvent: async (id, filter, seq, backwards) => eventBeside(runNamed(id), filter, seq, backwards),
     runMarks: async (id) => marksOf(runNamed(id)),
     runTimeline: async (id) => timelineOf(runNamed(id)),
-    runTree: async (id) => now({ root: id, runs: [summaryOf(runNamed(id))] }),
-    diffRuns: async () => needsRust(),
-    replayRun: async () => needsRust(),
+    runTree: async (id) => now(treeOf(runNamed(id), runs)),
+    diffRuns: async (a, b) => now(diffOf(runNamed(a), runNamed(b))),
+    replayRun: async (id) => derive(id, null),
     replanRun: async () => needsRust(),
-    forkRun: async () => needsRust(),
-    exportRun: async () => needsRust(),
-    importRuns: async () => needsRust(),
-    storage: async () => needsRust(),
-    pruneRuns: async () => needsRust(),
-    pinRun: async () => needsRust(),
-    deleteRun: async () => needsRust(),
+    forkRun: async (id, fork) => derive(id, fork),
+    exportRun: async (id) =>
+      now({
+        path: `/home/you/sample/exports/run-${id}.jsonl`,
+        events: runNamed(id).shown,
+        bytes: runNamed(id).shown * 410,
+      }),
+    importRuns: async (paths) =>
+      now(
+        paths.map((path) => ({
+          path,
+          run: path.endsWith(".jsonl") ? derive(1, null) : null,
+          events: path.endsWith(".jsonl") ? runNamed(1).shown : 0,
+          already: false,
+          problem: path.endsWith(".jsonl")
+            ? null
+            : { code: "import.format", message: `${path} is no run`, hint: "Drop a .jsonl file that was exported." },
+        })),
+      ),
+    storage: async () => now(storageOf(runs)),
+    pruneRuns: async () => now({ runs: 0, events: 0, bytes: 0 }),
+    pinRun: async (id, pinned) => done(Object.assign(runNamed(id), { pinned })),
+    deleteRun: async (id) => done(runs.splice(runs.indexOf(runNamed(id)), 1)),
 
     async onRunAdvanced(listener) {
       listeners.add(listener);

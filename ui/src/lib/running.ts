@@ -50,7 +50,7 @@ export const useRunning = create<RunningState>()((set, get) => ({
     if (!view || get().starting || blockedBecause(view, currentRun()) !== null) return;
     set({ starting: true, problem: null });
     try {
-      const run = await client.startRun(view.id);
+      const run = await client.startRun(view.id, null);
       useWindow.getState().set({ live: { run, plan: view.id }, bottomTab: "events" });
       await queryClient.invalidateQueries({ queryKey: ["runs"] });
     } catch (thrown) {

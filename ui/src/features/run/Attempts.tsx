@@ -33,8 +33,14 @@ export function Attempts({ state }: { state: StepState }) {
       )}
       {skip && (
         <p data-testid="step-skip">
-          Skipped: {skip.kind === "dependency" ? "it depends on" : "the run was stopped by"} <code>{skip.root}</code>,
-          which failed.
+          {skip.kind === "by_hand" ? (
+            "Skipped by hand."
+          ) : (
+            <>
+              Skipped: {skip.kind === "dependency" ? "it depends on" : "the run was stopped by"}{" "}
+              <code>{skip.root}</code>, which failed.
+            </>
+          )}
         </p>
       )}
       {!result && !error && !skip && <p className="muted">No answer yet.</p>}

@@ -33,7 +33,7 @@ function Chart({ data, graph }: { data: TimelineData; graph: GraphView }) {
   const selected = useWindow((s) => s.step);
   const set = useWindow((s) => s.set);
   const palette = usePalette();
-  const wall = Math.max(1, data.wall_ms, ...data.steps.slice(-1).map((s) => s.finished_ms ?? 0));
+  const wall = Math.max(1, data.wall_ms ?? 0, ...data.steps.slice(-1).map((s) => s.finished_ms ?? 0));
   // Null follows the run to its end.
   const [chosen, setSpan] = useState<Span | null>(null);
   const span = useMemo(() => chosen ?? { from: 0, to: wall }, [chosen, wall]);

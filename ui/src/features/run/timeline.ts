@@ -63,8 +63,9 @@ export function barsOf(step: TimelineStep, wall: number): Bar[] {
     if (until > step.ready_ms) bars.push({ kind: "queue", from: step.ready_ms, to: until });
   }
   for (const attempt of step.attempts) {
-    if (attempt.pause_ms > 0)
-      bars.push({ kind: "backoff", from: attempt.start_ms - attempt.pause_ms, to: attempt.start_ms });
+    const start = attempt.start_ms ?? 0;
+    const pause = attempt.pause_ms ?? 0;
+    if (pause > 0) bars.push({ kind: "backoff", from: start - pause, to: start });
     const ended = attempt.end_ms ?? step.finished_ms;
     const failed = attempt.error !== "";
     const outcome = failed
@@ -76,8 +77,8 @@ export function barsOf(step: TimelineStep, wall: number): Bar[] {
         : step.status === "cancelled"
           ? "cancelled"
           : "running";
-    const { start_ms: from, cached, number, tool, error } = attempt;
-    bars.push({ kind: "attempt", from, to: ended ?? wall, outcome, cached, number, tool, error });
+    const { cached, number, tool, error } = attempt;
+    bars.push({ kind: "attempt", from: start, to: ended ?? wall, outcome, cached, number, tool, error });
   }
   return bars;
 }

@@ -135,12 +135,12 @@ export function timelineOf(run: FakeRun): Timeline {
       on_critical_path: path.includes(step),
     };
   });
-  const sum_ms = steps.reduce((sum, s) => sum + s.work_ms, 0);
+  const sum_ms = steps.reduce((sum, s) => sum + (s.work_ms ?? 0), 0);
   const wall_ms = state.duration_ms ?? Math.max(0, ...steps.map((s) => s.finished_ms ?? 0));
   return {
     steps,
     critical_path: path,
-    critical_path_ms: steps.filter((s) => s.on_critical_path).reduce((sum, s) => sum + s.work_ms, 0),
+    critical_path_ms: steps.filter((s) => s.on_critical_path).reduce((sum, s) => sum + (s.work_ms ?? 0), 0),
     wall_ms,
     sum_ms,
     speed_up: wall_ms > 0 ? sum_ms / wall_ms : null,

@@ -221,7 +221,9 @@ function stepSpec(step: FakeStep, dependencies: string[]): StepSpec {
     mode: "parallel",
     timeout_ms: null,
     retry: null,
-    fallback: step.fallback ? { tool: step.fallback, condition: "on_error", threshold: null } : null,
+    fallback: step.fallback
+      ? { tool: step.fallback, condition: "on_error", threshold: null, arguments: null, timeout_ms: null, retry: null }
+      : null,
     critical: step.critical ?? false,
     sub_query: "",
     expected_ms: step.ms,

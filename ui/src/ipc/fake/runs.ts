@@ -1,5 +1,15 @@
 /** Plays a plan's steps in virtual time and folds its events into the state at any of them, as the journal does. */
-import type { Attempt, EventRow, Planning, RunState, RunSummary, StepState, ToolSpec } from "../client";
+import type {
+  Attempt,
+  EventRow,
+  OriginLink,
+  Planning,
+  RunState,
+  RunOptions,
+  RunSummary,
+  StepState,
+  ToolSpec,
+} from "../client";
 import type { FakeStep, Scenario } from "./plan";
 
 /** An event with what a filter asks for, and what it does to the state. */
@@ -20,6 +30,10 @@ export interface FakeRun {
   checkpoints: Map<number, RunState>;
   /** How many events have happened; fewer than all while it runs. */
   shown: number;
+  /** Of a copy: where it comes from. */
+  link: OriginLink | null;
+  faithful: boolean | null;
+  pinned: boolean;
 }
 
 const CHECKPOINT = 1000;
@@ -55,7 +69,23 @@ const fresh = (): StepState => ({
   skip: null,
   fallback: null,
   tries: 0,
+  waits_ms: null,
+  edited_arguments: null,
+  edited_result: false,
+  unknown: false,
+  hits: [],
 });
+
+export const NO_OPTIONS: RunOptions = {
+  breakpoints: [],
+  faults: [],
+  no_cache: false,
+  step_mode: false,
+  seed: 0,
+  jitter_percent: null,
+  conversation: [],
+  metadata: {},
+};
 
 /** Steps that run at once. */
 const LIMIT = 5;
@@ -64,6 +94,7 @@ const unavailable = {
   class: "transient" as const,
   message: "The server answered 503 Service Unavailable",
   hint: "Try again later, or raise the number of retries.",
+  retry_after_ms: null,
 };
 
 export function simulate(
@@ -72,6 +103,7 @@ export function simulate(
   planning: Planning,
   tools: ToolSpec[],
   start: number,
+  options: RunOptions = NO_OPTIONS,
 ): FakeRun {
   const planned = new Set(planning.plan.steps.map((s) => s.id));
   const steps = scenario.steps.filter((s) => planned.has(s.id));
@@ -91,6 +123,14 @@ export function simulate(
     origin: null,
     faithful: null,
     divergence: null,
+    options,
+    breakpoints: options.breakpoints,
+    hits: [],
+    paused: options.step_mode ? { kind: "start" } : null,
+    go: { kind: "continue" },
+    stepping: null,
+    told_unknown: false,
+    dropped: [],
   };
   type Pending = Omit<FakeEvent, "seq">;
   const pending: Pending[] = [];
@@ -158,7 +198,18 @@ export function simulate(
   function attempt(step: FakeStep, number: number, at: number, tool: string) {
     const took = step.ms ?? 200;
     const end = at + took;
-    const running: Attempt = { number, tool, arguments: step.args, started_ms: at, duration_ms: null, outcome: null };
+    const running: Attempt = {
+      number,
+      tool,
+      arguments: step.args,
+      started_ms: at,
+      duration_ms: null,
+      outcome: null,
+      cached_ms: null,
+      fault: null,
+      timeout: null,
+      unknown: false,
+    };
     record(
       at,
       "attempt_started",
@@ -230,7 +281,18 @@ export function simulate(
   pending.sort((a, b) => a.at_ms - b.at_ms);
   const events = pending.map((event, i): FakeEvent => ({ seq: i + 1, ...event }));
   const checkpoints = new Map([[0, first]]);
-  return { id, query: planning.request.query, scenario, planning, events, checkpoints, shown: events.length };
+  return {
+    id,
+    query: planning.request.query,
+    scenario,
+    planning,
+    events,
+    checkpoints,
+    shown: events.length,
+    link: null,
+    faithful: null,
+    pinned: false,
+  };
 }
 
 export const eventRow = ({ seq, at_ms, kind, step, text }: EventRow): EventRow => ({ seq, at_ms, kind, step, text });
@@ -248,9 +310,9 @@ export function summaryOf(run: FakeRun): RunSummary {
     succeeded: steps.filter((s) => s.status === "succeeded").length,
     catalog_revision: state.catalog_revision,
     planner: run.planning.planner.label,
-    pinned: false,
+    pinned: run.pinned,
     imported: false,
-    origin: null,
-    faithful: null,
+    origin: run.link,
+    faithful: run.faithful,
   };
 }
