@@ -5,6 +5,7 @@ import { GraphBar } from "../graph/GraphBar";
 import { StageGraph } from "../graph/StageGraph";
 import { StepTable } from "../graph/StepTable";
 import type { GraphView, RunState, StepSpec } from "../ipc/client";
+import { useRunning, useStepBreakpoints } from "../lib/running";
 import { looksOf } from "../lib/steps";
 import { useWindow } from "../lib/store";
 
@@ -29,6 +30,8 @@ export function GraphOrTable({ graph, specs, run, criticalPath, changed }: Graph
   const matches = useMemo(() => found(graph, texts, looks, text, statuses), [graph, texts, looks, text, statuses]);
   const shown = useMemo(() => matches && new Set(matches), [matches]);
   const select = useCallback((step: string | null) => set({ step, tool: null }), [set]);
+  const breakpoints = useStepBreakpoints();
+  const breakAt = useRunning((s) => s.toggleBreakpoint);
   if (graph.steps.length === 0) {
     return (
       <div className="graph-empty">
@@ -41,6 +44,7 @@ export function GraphOrTable({ graph, specs, run, criticalPath, changed }: Graph
       </div>
     );
   }
+  const debug = { breakpoints, onBreakpoint: breakAt };
   const shared = { graph, looks, selected, changed, shown, onSelect: select };
   return (
     <>
@@ -52,7 +56,7 @@ export function GraphOrTable({ graph, specs, run, criticalPath, changed }: Graph
         selected={selected}
         onSelect={select}
       />
-      {asTable ? <StepTable {...shared} /> : <StageGraph {...shared} criticalPath={criticalPath} />}
+      {asTable ? <StepTable {...shared} /> : <StageGraph {...shared} {...debug} criticalPath={criticalPath} />}
     </>
   );
 }

@@ -6,12 +6,15 @@ import { PlanHeader } from "../features/plan/PlanHeader";
 import { QueryPanel } from "../features/plan/QueryPanel";
 import { Welcome } from "../features/plan/Welcome";
 import { EventLog } from "../features/run/EventLog";
+import { DebugPanel } from "../features/run/DebugPanel";
+import { PauseBanner } from "../features/run/PauseBanner";
+import { RunControls } from "../features/run/RunControls";
 import { Timeline } from "../features/run/Timeline";
 import { FunnelPanel } from "../features/visibility/FunnelPanel";
 import { TokensPanel } from "../features/visibility/TokensPanel";
 import type { PlanView } from "../ipc/client";
 import { useJustChanged, usePlanning } from "../lib/planning";
-import { useLiveRun } from "../lib/running";
+import { blockedBecause, useLiveRun } from "../lib/running";
 import { useWindow, type BottomTab } from "../lib/store";
 import { GraphOrTable } from "./GraphOrTable";
 import { Inspector, useInspects } from "./Inspector";
@@ -19,7 +22,8 @@ import { Inspector, useInspects } from "./Inspector";
 export function PlanPage() {
   const view = usePlanning((s) => s.view);
   const run = useLiveRun();
-  const source = view && { planning: view.planning, run };
+  const mine = useMine(view?.id ?? null);
+  const source = view && { planning: view.planning, run, live: mine };
   const inspects = useInspects(source);
   return (
     <Panes
@@ -45,6 +49,7 @@ export function PlanPage() {
 
 function Middle({ view }: { view: PlanView }) {
   const run = useLiveRun();
+  const mine = useMine(view.id);
   const changed = useJustChanged("step");
   return (
     <Panes
@@ -56,7 +61,8 @@ function Middle({ view }: { view: PlanView }) {
           min: 140,
           content: (
             <>
-              <PlanHeader view={view} />
+              <PlanHeader view={view} controls={<RunControls run={run} blocked={blockedBecause(view, run)} />} />
+              {run && mine !== null && <PauseBanner run={mine} state={run} />}
               <GraphOrTable
                 graph={view.graph}
                 specs={view.planning.plan.steps}
@@ -74,6 +80,7 @@ function Middle({ view }: { view: PlanView }) {
 }
 
 function Bottom({ view }: { view: PlanView }) {
+  const run = useLiveRun();
   const tab = useWindow((s) => s.bottomTab);
   const set = useWindow((s) => s.set);
   return (
@@ -84,6 +91,9 @@ function Bottom({ view }: { view: PlanView }) {
         </Tabs.Trigger>
         <Tabs.Trigger value="timeline" data-testid="tab-timeline">
           Timeline
+        </Tabs.Trigger>
+        <Tabs.Trigger value="debug" data-testid="tab-debug">
+          Debug
         </Tabs.Trigger>
         <Tabs.Trigger value="tokens" data-testid="tab-tokens">
           Tokens
@@ -98,6 +108,9 @@ function Bottom({ view }: { view: PlanView }) {
       <Tabs.Content value="timeline" className="tab-body">
         <LiveTimeline view={view} />
       </Tabs.Content>
+      <Tabs.Content value="debug" className="tab-body">
+        <DebugPanel graph={view.graph} state={run} />
+      </Tabs.Content>
       <Tabs.Content value="tokens" className="tab-body">
         <TokensPanel planning={view.planning} />
       </Tabs.Content>
@@ -109,7 +122,7 @@ function Bottom({ view }: { view: PlanView }) {
 }
 
 /** The run that this window started of the open planning; null when there is none. */
-function useMine(plan: number): number | null {
+function useMine(plan: number | null): number | null {
   return useWindow((s) => (s.live !== null && s.live.plan === plan ? s.live.run : null));
 }
 

@@ -5,11 +5,17 @@ import { Empty } from "../components/Empty";
 import { Panes } from "../components/Panes";
 import { ProblemNote } from "../components/ProblemNote";
 import { StepProgress } from "../components/StepProgress";
+import { ImportButton } from "../features/run/Import";
+import { OriginBanner } from "../features/run/OriginBanner";
+import { PauseBanner } from "../features/run/PauseBanner";
+import { RunActions } from "../features/run/RunActions";
+import { RunControls } from "../features/run/RunControls";
 import { RunList } from "../features/run/RunList";
 import { Scrubber } from "../features/run/Scrubber";
 import { Problem, type RunDetail, type RunState } from "../ipc/client";
 import { duration } from "../lib/format";
 import { liveQuery, runQuery } from "../lib/queries";
+import { useRunning } from "../lib/running";
 import { useWindow } from "../lib/store";
 import { usePast } from "../lib/usePast";
 import { RunBottom } from "./RunBottom";
@@ -27,7 +33,7 @@ export function RunsPage() {
   const past = usePast(open, cursor);
   const state = cursor === null ? (live ?? detail?.state ?? null) : past.state;
   const planning = detail?.state.planning ?? null;
-  const source = planning && { planning, run: state };
+  const source = planning && { planning, run: state, live: cursor === null ? open : null };
   const inspects = useInspects(source);
   const failed = error ?? past.error;
 
@@ -42,7 +48,8 @@ export function RunsPage() {
           content: (
             <div className="panel-column">
               <div className="toolbar">
-                <h2>Runs</h2>
+                <h2 className="grow">Runs</h2>
+                <ImportButton />
               </div>
               <RunList />
             </div>
@@ -74,12 +81,15 @@ export function RunsPage() {
 function OpenRun({ detail, state, cursor }: { detail: RunDetail; state: RunState | null; cursor: number | null }) {
   const { summary, graph } = detail;
   const { data: live } = useQuery(liveQuery(summary.id));
+  const newest = live ?? detail.state;
+  const { problem, dismiss } = useRunning();
   const last = Math.max(live?.seq ?? 0, detail.state.seq);
   const outcome = state?.outcome ?? null;
   return (
     <div className="run-stage" data-past={(cursor !== null && cursor < last) || undefined}>
       <div className="plan-header">
         <div className="plan-line">
+          {newest.outcome === null && <RunControls run={newest} />}
           <strong>Run {summary.id}</strong>
           <span data-testid="run-outcome" data-outcome-of-run={outcome ?? "running"}>
             <RunOutcomeBadge of={outcome} />
@@ -90,9 +100,13 @@ function OpenRun({ detail, state, cursor }: { detail: RunDetail; state: RunState
             {summary.query}
           </span>
           <span className="muted run-catalog">catalog r{summary.catalog_revision}</span>
+          <RunActions summary={summary} graph={graph} state={state ?? newest} cursor={cursor} />
         </div>
       </div>
-      <Scrubber run={summary.id} last={last} cursor={cursor} live={(live ?? detail.state).outcome === null} />
+      {problem && <ProblemNote problem={problem} onDismiss={dismiss} />}
+      <OriginBanner summary={summary} state={state} />
+      <PauseBanner run={summary.id} state={newest} />
+      <Scrubber run={summary.id} last={last} cursor={cursor} live={newest.outcome === null} />
       <Panes
         id="run-middle"
         orientation="vertical"
@@ -114,7 +128,7 @@ function OpenRun({ detail, state, cursor }: { detail: RunDetail; state: RunState
             id: "run-events",
             size: 260,
             min: 90,
-            content: <RunBottom run={summary.id} graph={graph} state={live ?? detail.state} at={cursor ?? last} />,
+            content: <RunBottom run={summary.id} graph={graph} state={newest} shown={state} at={cursor ?? last} />,
           },
         ]}
       />

@@ -33,10 +33,42 @@ export const actions: Action[] = [
   { id: "plan", label: "Plan the query", shortcut: "Ctrl+Enter", run: planDraft },
   {
     id: "run",
-    label: "Run the plan",
+    label: "Run the plan, or go on",
     keywords: "start continue",
     shortcut: "F5",
     run: () => void useRunning.getState().start(),
+  },
+  { id: "pause", label: "Pause the run", shortcut: "F6", run: () => void useRunning.getState().pause() },
+  {
+    id: "breakpoint",
+    label: "Break before the chosen step",
+    keywords: "breakpoint toggle",
+    shortcut: "F9",
+    run: () => void useRunning.getState().toggleBreakpoint(useWindow.getState().step),
+  },
+  {
+    id: "step",
+    label: "One step of the run",
+    keywords: "debug",
+    shortcut: "F10",
+    run: () => void useRunning.getState().step(),
+  },
+  {
+    id: "stage",
+    label: "To the end of the stage",
+    keywords: "debug next",
+    shortcut: "F11",
+    run: () => void useRunning.getState().nextStage(),
+  },
+  {
+    id: "run-to",
+    label: "Run to the chosen step",
+    keywords: "debug here",
+    shortcut: "Ctrl+F10",
+    run: () => {
+      const { step } = useWindow.getState();
+      if (step !== null) void useRunning.getState().runTo(step);
+    },
   },
   {
     id: "stop",

@@ -27,10 +27,13 @@ interface CardsProps {
   selected: string | null;
   changed: ReadonlySet<string>;
   shown: ReadonlySet<string> | null;
+  breakpoints: ReadonlyMap<string, boolean>;
   onSelect: (id: string) => void;
+  onBreakpoint: (id: string) => void;
 }
 
-export function Cards({ scene, looks, selected, changed, shown, onSelect }: CardsProps) {
+export function Cards(props: CardsProps) {
+  const { scene, looks, selected, changed, shown, breakpoints, onSelect, onBreakpoint } = props;
   const cells = useStore(visibleCells(scene.byId.size));
   const visible = useMemo(() => {
     if (cells === "") return [];
@@ -54,7 +57,9 @@ export function Cards({ scene, looks, selected, changed, shown, onSelect }: Card
           chosen={step.id === selected}
           changed={changed.has(step.id)}
           dimmed={shown !== null && !shown.has(step.id)}
+          breakpoint={breakpoints.get(step.id)}
           onSelect={onSelect}
+          onBreakpoint={onBreakpoint}
         />
       ))}
     </ViewportPortal>

@@ -10,12 +10,19 @@ export interface Hovered {
   /** In the pane. */
   x: number;
   y: number;
+  /** Where there is more room beside the pointer. */
+  left: boolean;
+  above: boolean;
 }
 
 /** What lies under the pointer where the picture is too small to say it. */
 export function HoverNote({ hovered, look }: { hovered: Hovered; look: StepLook | undefined }) {
   const { step: placed, edge, x, y } = hovered;
-  const style = { left: x + 14, top: y + 14 };
+  const style = {
+    left: hovered.left ? x - 10 : x + 14,
+    top: hovered.above ? y - 8 : y + 14,
+    translate: `${hovered.left ? "-100%" : "0"} ${hovered.above ? "-100%" : "0"}`,
+  };
   if (placed) {
     const { step } = placed;
     return (

@@ -38,6 +38,9 @@ export interface StageGraphProps {
   changed: ReadonlySet<string>;
   /** Ids that a search or filter left, the others are dimmed; null means all. */
   shown: ReadonlySet<string> | null;
+  /** Steps with a breakpoint before them, and whether it is on. */
+  breakpoints: ReadonlyMap<string, boolean>;
+  onBreakpoint: (id: string) => void;
   onSelect: (id: string | null) => void;
 }
 
@@ -49,7 +52,8 @@ export function StageGraph(props: StageGraphProps) {
   );
 }
 
-function Pane({ graph, looks, criticalPath, selected, changed, shown, onSelect }: StageGraphProps) {
+function Pane(props: StageGraphProps) {
+  const { graph, looks, criticalPath, selected, changed, shown, breakpoints, onBreakpoint, onSelect } = props;
   const positions = useLayout(graph);
   const scene = useMemo(() => makeScene(graph, positions, criticalPath), [graph, positions, criticalPath]);
   const { screenToFlowPosition, getZoom } = useReactFlow();
@@ -59,8 +63,8 @@ function Pane({ graph, looks, criticalPath, selected, changed, shown, onSelect }
   const [hovered, setHovered] = useState<Hovered | null>(null);
 
   const lights = useMemo(
-    () => ({ looks, selected, shown, hovered: hovered?.edge ?? null }),
-    [looks, selected, shown, hovered?.edge],
+    () => ({ looks, selected, shown, breakpoints, hovered: hovered?.edge ?? null }),
+    [looks, selected, shown, breakpoints, hovered?.edge],
   );
   const failed = useMemo(
     () => new Set(graph.steps.filter((s) => looks[s.id]?.status === "failed").map((s) => s.stage)),
@@ -79,7 +83,8 @@ function Pane({ graph, looks, criticalPath, selected, changed, shown, onSelect }
     const found = overCard || event.buttons !== 0 ? { step: null, edge: null } : under(event);
     if (!found.step && !(found.edge && (found.edge.label !== "" || detail === "cards"))) return setHovered(null);
     const box = pane.current!.getBoundingClientRect();
-    setHovered({ ...found, x: event.clientX - box.left, y: event.clientY - box.top });
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    setHovered({ ...found, x, y, left: x > box.width / 2, above: y > box.height / 2 });
   };
 
   const walk = (event: KeyboardEvent) => {
@@ -132,6 +137,7 @@ function Pane({ graph, looks, criticalPath, selected, changed, shown, onSelect }
         onMoveStart={(event) => {
           if (event !== null) camera.onMoved();
           pane.current?.toggleAttribute("data-moving", true);
+          setHovered(null);
         }}
         onMoveEnd={() => pane.current?.toggleAttribute("data-moving", false)}
         minZoom={minZoom}
@@ -140,7 +146,7 @@ function Pane({ graph, looks, criticalPath, selected, changed, shown, onSelect }
         deleteKeyCode={null}
       >
         <Picture scene={scene} lights={lights} />
-        <Cards {...{ scene, looks, selected, changed, shown, onSelect }} />
+        <Cards {...{ scene, looks, selected, changed, shown, breakpoints, onBreakpoint, onSelect }} />
       </ReactFlow>
       <StageBand stages={graph.stages} failed={failed} />
       <div className="graph-controls" role="group" aria-label="View">

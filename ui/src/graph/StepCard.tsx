@@ -14,7 +14,10 @@ interface StepCardProps {
   chosen: boolean;
   changed: boolean;
   dimmed: boolean;
+  /** Whether a breakpoint before the step is on; undefined where there is none. */
+  breakpoint: boolean | undefined;
   onSelect: (id: string) => void;
+  onBreakpoint: (id: string) => void;
 }
 
 /** Every event of a run brings new looks for all steps, most of them equal to those before. */
@@ -25,7 +28,7 @@ function same(before: StepCardProps, now: StepCardProps): boolean {
 }
 
 export const StepCard = memo(function StepCard(props: StepCardProps) {
-  const { step, x, y, look, chosen, changed, dimmed, onSelect } = props;
+  const { step, x, y, look, chosen, changed, dimmed, breakpoint, onSelect, onBreakpoint } = props;
   const time = look?.elapsed_ms != null ? duration(look.elapsed_ms) : expected(step.expected_ms);
   return (
     <button
@@ -40,9 +43,19 @@ export const StepCard = memo(function StepCard(props: StepCardProps) {
       data-dimmed={dimmed || undefined}
       style={{ transform: `translate(${x}px, ${y}px)` }}
       aria-pressed={chosen}
-      aria-label={`${step.tool}, stage ${step.stage}, ${look ? STATUS[look.status] : "planned"}, ${step.classification}`}
+      aria-label={`${step.tool}, stage ${step.stage}, ${look ? STATUS[look.status] : "planned"}, ${step.classification}${breakpoint === undefined ? "" : ", breakpoint"}`}
       onClick={() => onSelect(step.id)}
     >
+      <span
+        className="step-gutter"
+        aria-hidden
+        data-breakpoint={breakpoint === undefined ? undefined : breakpoint ? "on" : "off"}
+        title={breakpoint === undefined ? "Break before this step (F9)" : "Remove the breakpoint (F9)"}
+        onClick={(event) => {
+          event.stopPropagation();
+          onBreakpoint(step.id);
+        }}
+      />
       <span className="step-top">
         <span className="step-tool">{step.tool}</span>
         {step.mark === "added" && (
@@ -74,6 +87,26 @@ export const StepCard = memo(function StepCard(props: StepCardProps) {
         {look !== undefined && look.retries > 0 && (
           <span className="mark mark-rewritten" title={`Retried ${look.retries} times`}>
             <RotateCw size={11} /> ×{look.retries}
+          </span>
+        )}
+        {look?.cached && (
+          <span className="mark mark-cache" title="Answered from the result cache">
+            cache
+          </span>
+        )}
+        {look?.edited && (
+          <span className="mark mark-rewritten" title="A person changed its arguments or its result">
+            edited
+          </span>
+        )}
+        {look?.live && (
+          <span className="mark mark-dropped" title="Called for real in a replay">
+            live
+          </span>
+        )}
+        {look?.fault && (
+          <span className="mark mark-dropped" title="A fault on purpose struck it">
+            fault
           </span>
         )}
         {step.fallback !== null && (

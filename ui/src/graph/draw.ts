@@ -19,6 +19,8 @@ export interface Highlights {
   /** Steps that a search or filter left; null means all. */
   shown: ReadonlySet<string> | null;
   hovered: SceneEdge | null;
+  /** Steps with a breakpoint before them, and whether it is on. */
+  breakpoints: ReadonlyMap<string, boolean>;
 }
 
 const DIMMED = 0.16;
@@ -43,6 +45,10 @@ export function drawScene(
   const box = detail === "compact" ? drawBox : drawMark;
   const painted = stepsIn(scene, rect);
   for (const placed of painted) box(context, placed, view, lights, palette);
+  for (const [id, on] of lights.breakpoints) {
+    const placed = scene.byId.get(id);
+    if (placed) dot(context, placed, view, on, palette);
+  }
   const chosen = lights.selected === null ? undefined : scene.byId.get(lights.selected);
   if (chosen) outline(context, chosen, view, palette.accent);
 }
@@ -193,6 +199,16 @@ function drawMark(context: CanvasRenderingContext2D, placed: Placed, view: View,
     context.fillRect(x, y, Math.max(2, width * 0.1), height);
   }
   context.globalAlpha = 1;
+}
+
+/** A breakpoint, beside the step that it stops before. */
+function dot(context: CanvasRenderingContext2D, placed: Placed, view: View, on: boolean, palette: Palette) {
+  context.beginPath();
+  context.arc(placed.x * view.zoom + view.x - 5, (placed.y + CARD.height / 2) * view.zoom + view.y, 3.5, 0, 7);
+  context.fillStyle = context.strokeStyle = palette.dropped;
+  context.lineWidth = 1.5;
+  if (on) context.fill();
+  else context.stroke();
 }
 
 function outline(context: CanvasRenderingContext2D, placed: Placed, view: View, colour: string) {

@@ -98,7 +98,16 @@ test("a step is found by id, tool and every argument; statuses narrow the rest d
   const g = graph("a b | c");
   const specs = [{ id: "b", arguments: { issue_key: "PROJ-123" } }] as never[];
   const texts = searchTexts(g, specs);
-  const look = (status: "failed" | "succeeded") => ({ status, elapsed_ms: null, retries: 0, fallback: null });
+  const look = (status: "failed" | "succeeded") => ({
+    status,
+    elapsed_ms: null,
+    retries: 0,
+    fallback: null,
+    cached: false,
+    edited: false,
+    fault: false,
+    live: false,
+  });
   const looks = { a: look("failed"), b: look("failed"), c: look("succeeded") };
   expect(found(g, texts, looks, "", new Set())).toBeNull();
   expect(found(g, texts, looks, "proj-123", new Set())).toEqual(["b"]);

@@ -4,6 +4,7 @@
  * Nothing else imports the generated bindings or Tauri. In a plain browser, where there is no Rust, the same functions
  * talk to the in-browser host of `fake.ts`.
  */
+import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { commands, events } from "./bindings";
 import type * as B from "./bindings";
 
@@ -28,10 +29,14 @@ type Command<F> = F extends (...args: infer Args) => Promise<infer R>
 
 export type RunAdvanced = Full<B.RunAdvanced>;
 
+export type FilesDropped = { kind: "over" } | { kind: "leave" } | { kind: "drop"; paths: string[] };
+
 /** What the window needs of the side that answers it. */
 export type Host = { [Name in keyof Commands]: Command<Commands[Name]> } & {
   /** Calls `listener` whenever a run went on; returns the function that stops it. */
   onRunAdvanced(listener: (advanced: RunAdvanced) => void): Promise<() => void>;
+  /** Calls `listener` while files are dragged over the window, and when they are dropped. */
+  onFilesDropped(listener: (event: FilesDropped) => void): Promise<() => void>;
 };
 
 /** Something that could not be done, in words for a person: the thing, and the remedy. */
@@ -82,7 +87,12 @@ function tauriHost(): Host {
   });
   return {
     // The types were computed from the same table that is walked here.
-    ...(Object.fromEntries(unwrapped) as unknown as Omit<Host, "onRunAdvanced">),
+    ...(Object.fromEntries(unwrapped) as unknown as Omit<Host, "onRunAdvanced" | "onFilesDropped">),
+    onFilesDropped: (listener) =>
+      getCurrentWebview().onDragDropEvent(({ payload }) => {
+        if (payload.type === "drop") listener({ kind: "drop", paths: payload.paths });
+        else listener({ kind: payload.type === "leave" ? "leave" : "over" });
+      }),
     onRunAdvanced: (listener) => events.runAdvanced.listen((event) => listener(event.payload as RunAdvanced)),
   };
 }

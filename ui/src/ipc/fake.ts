@@ -14,7 +14,6 @@ import {
   type Request,
   type RevisionRow,
   type RunAdvanced,
-  type Settings,
   type ToolDetail,
   type ToolSpec,
 } from "./client";
@@ -22,56 +21,21 @@ import { makeGraph, makePlanning, scenarioFor, type Scenario } from "./fake/plan
 import { eventBeside, eventPage, marksOf, timelineOf } from "./fake/journal";
 import { largeScenarios } from "./fake/large";
 import { controlStateOf, interject, parseBreakpoint, player } from "./fake/control";
+import { followDrops } from "./fake/drops";
 import { derived, diffOf, storageOf, treeOf } from "./fake/past";
 import { eventRow, NO_OPTIONS, shownState, simulate, stateAt, summaryOf, type FakeRun } from "./fake/runs";
 import { sampleOf, scenarios as small } from "./fake/scenarios";
+import { settings } from "./fake/settings";
 import { fakeTools } from "./fake/tools";
 import { costOf, decided, isVisible, rowOf, visibilityTrail } from "./fake/visibility";
 import { emptyRequest } from "../lib/store";
 
 const HOUR = 3_600_000;
 
-const settings = (): Settings => ({
-  policy: { allowed: null, denied: [], require_tags: [] },
-  visibility: [],
-  kill_switch: [],
-  modes: [
-    { name: "research", title: "Research", groups: ["read", "web", "analyse"], tools: [] },
-    { name: "triage", title: "Ticket triage", groups: ["read", "tickets", "analyse"], tools: [] },
-  ],
-  default_mode: "",
-  handshake_tools: ["select_intent"],
-  intents: [
-    { id: "fix-login", title: "Fix the login" },
-    { id: "release", title: "Prepare the release" },
-  ],
-  tenants: ["acme", "globex"],
-  discovery: { enabled: true, discovery_tools: [] },
-  guard: { mode: "enforce", scan_thinking: true, add_by_rule: true, noise_prefixes: ["UTF"], projects: [] },
-  redaction: { fields: [], patterns: [] },
-  retention: { max_runs: 0, max_age_days: 0, max_megabytes: 0 },
-  planner: { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base" },
-  run: {
-    parallel_limit: 5,
-    timeout_ms: 30_000,
-    retry: { max_retries: 2, base_ms: 200 },
-    jitter_percent: 0,
-    adaptive_timeout: { enabled: false, factor: 3, min_ms: 1000, max_ms: 120_000, min_calls: 20 },
-    cache: { enabled: true, ttl_s: 300, max_entries: 10_000 },
-    faults: [],
-    durability: "process",
-  },
-  network: { jira_url: "", confluence_url: "", allow_private: false, max_bytes: 2_000_000 },
-});
-
 interface Kept {
   revision: RevisionRow;
   spec: ToolSpec;
 }
-
-/** What the host in the browser cannot do. */
-
-};
 
 export function createHost(): Host {
   // `?scenario=large` and `?scenario=longrun` bring a plan of 1,000 steps, and a run of 100,000 events.
@@ -369,6 +333,8 @@ export function createHost(): Host {
     pruneRuns: async () => now({ runs: 0, events: 0, bytes: 0 }),
     pinRun: async (id, pinned) => done(Object.assign(runNamed(id), { pinned })),
     deleteRun: async (id) => done(runs.splice(runs.indexOf(runNamed(id)), 1)),
+
+    onFilesDropped: followDrops,
 
     async onRunAdvanced(listener) {
       listeners.add(listener);

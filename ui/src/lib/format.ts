@@ -31,6 +31,14 @@ export function elapsed(ms: number): string {
   return `${Math.floor(tenths / 600)}:${((tenths % 600) / 10).toFixed(1).padStart(4, "0")}`;
 }
 
+/** `512 B`, `3.4 MB`. */
+export function bytes(n: number): string {
+  if (n < 1000) return `${n} B`;
+  if (n < 1_000_000) return `${(n / 1000).toFixed(n < 10_000 ? 1 : 0)} kB`;
+  if (n < 1_000_000_000) return `${(n / 1_000_000).toFixed(n < 10_000_000 ? 1 : 0)} MB`;
+  return `${(n / 1_000_000_000).toFixed(1)} GB`;
+}
+
 /** A duration that is only expected. */
 export function expected(ms: number | null): string {
   return ms === null ? UNKNOWN : `≈ ${duration(ms)}`;

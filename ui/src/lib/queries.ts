@@ -1,6 +1,13 @@
 /** What the window asks Rust, as query options: one place per question, so that panels share answers. */
 import { keepPreviousData, QueryClient, queryOptions } from "@tanstack/react-query";
-import { client, type ExecutionState, type Request, type RunAdvanced, type RunState } from "../ipc/client";
+import {
+  client,
+  type ExecutionState,
+  type PauseReason,
+  type Request,
+  type RunAdvanced,
+  type RunState,
+} from "../ipc/client";
 
 export const queryClient = new QueryClient({
   // Rust is next door: a retry would only delay the message, and focus says nothing about freshness.
@@ -52,6 +59,18 @@ export const eventPageQuery = (run: number, filter: string, page: number) =>
 
 export const marksQuery = (run: number) =>
   queryOptions({ queryKey: ["run", run, "marks"], queryFn: () => client.runMarks(run) });
+
+/** What can be done with a run now; asked again whenever it pauses for another reason. */
+export const controlQuery = (run: number, paused: PauseReason | null) =>
+  queryOptions({ queryKey: ["run", run, "control", paused], queryFn: () => client.runControlState(run) });
+
+export const treeQuery = (run: number) =>
+  queryOptions({ queryKey: ["runs", "tree", run], queryFn: () => client.runTree(run) });
+
+export const diffQuery = (a: number, b: number) =>
+  queryOptions({ queryKey: ["run", a, "diff", b], queryFn: () => client.diffRuns(a, b), gcTime: KEPT_MS });
+
+export const storageQuery = queryOptions({ queryKey: ["storage"], queryFn: () => client.storage(), staleTime: 0 });
 
 export const timelineQuery = (run: number) =>
   queryOptions({ queryKey: ["run", run, "timeline"], queryFn: () => client.runTimeline(run) });

@@ -8,8 +8,8 @@ import type { Request } from "../ipc/client";
 
 export type View = "plan" | "catalog" | "visibility" | "runs" | "settings";
 export type Theme = "auto" | "light" | "dark";
-export type BottomTab = "events" | "timeline" | "tokens" | "funnel";
-export type RunTab = "events" | "timeline";
+export type BottomTab = "events" | "timeline" | "debug" | "tokens" | "funnel";
+export type RunTab = "events" | "timeline" | "debug" | "compare" | "tree";
 
 /** An edit of a tool, as what has to be restored to take it back or to make it again. */
 export interface Edit {
@@ -36,6 +36,8 @@ interface WindowState {
   openRun: number | null;
   /** Sequence number of the event at which the open run is shown; null means the last. */
   cursor: number | null;
+  /** The run that the open one is held against; null leaves the choice to the window. */
+  compareWith: number | null;
   overlay: "palette" | "keys" | null;
   edits: Edit[];
   /** Edits that were taken back, the last one last. */
@@ -70,6 +72,7 @@ export const useWindow = create<WindowState>()(
       live: null,
       openRun: null,
       cursor: null,
+      compareWith: null,
       overlay: null,
       edits: [],
       undone: [],

@@ -205,7 +205,7 @@ function Track({ marks, failures, retries, fallbacks, at, last, onGo }: TrackPro
       const x = (seq: number) => placeOf(seq, last, width) + 0.5;
       context.fillStyle = palette.border;
       context.fillRect(0, middle - 2, width, 4);
-      context.fillStyle = at < last ? palette.rewritten : palette.accent;
+      context.fillStyle = at < last ? palette.deferred : palette.accent;
       context.fillRect(0, middle - 2, x(at), 4);
       const places = Math.max(1, Math.floor(width / 2));
       bucketed({ failure: failures, retry: retries, fallback: fallbacks }, last, places).forEach((bucket, i) => {
@@ -227,7 +227,7 @@ function Track({ marks, failures, retries, fallbacks, at, last, onGo }: TrackPro
       });
       const thumb = Math.min(width - 5, Math.max(5, x(at)));
       context.fillStyle = faded(palette.panel, 1);
-      context.strokeStyle = at < last ? palette.rewritten : palette.accent;
+      context.strokeStyle = at < last ? palette.deferred : palette.accent;
       context.lineWidth = 2.5;
       context.beginPath();
       context.arc(thumb, middle, 4.5, 0, 7);

@@ -10,6 +10,7 @@ import { infoQuery } from "../../lib/queries";
 import { useWindow, type Theme } from "../../lib/store";
 import { useSettingsDraft } from "./draft";
 import { misfit } from "./shape";
+import { StorageMeter } from "./Storage";
 import "./settings.css";
 
 export function SettingsView() {
@@ -47,6 +48,9 @@ function Form({ info }: { info: AppInfo }) {
       </div>
       {problem && <ProblemNote problem={problem} />}
       <div className="settings">
+        <Group title="Storage">
+          <StorageMeter />
+        </Group>
         <Group title="Guard">
           <label className="field">
             <span>Mode</span>
