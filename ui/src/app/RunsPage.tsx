@@ -92,7 +92,7 @@ function OpenRun({ detail, state, cursor }: { detail: RunDetail; state: RunState
           {newest.outcome === null && <RunControls run={newest} />}
           <strong>Run {summary.id}</strong>
           <span data-testid="run-outcome" data-outcome-of-run={outcome ?? "running"}>
-            <RunOutcomeBadge of={outcome} />
+            <RunOutcomeBadge of={outcome} paused={state?.paused != null} />
           </span>
           {state && <StepProgress run={state} />}
           <span className="muted">{duration(summary.duration_ms)}</span>

@@ -133,9 +133,9 @@ function Pane(props: StageGraphProps) {
         elementsSelectable={false}
         zoomOnDoubleClick={false}
         onPaneClick={(event) => onSelect(under(event).step?.step.id ?? null)}
-        // Moves by the program come without an event.
-        onMoveStart={(event) => {
-          if (event !== null) camera.onMoved();
+        // Moves by the program come without an event; a click starts a move that goes nowhere.
+        onMove={(event) => event !== null && camera.onMoved()}
+        onMoveStart={() => {
           pane.current?.toggleAttribute("data-moving", true);
           setHovered(null);
         }}

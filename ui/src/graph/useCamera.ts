@@ -48,11 +48,17 @@ export function useCamera(scene: Scene, selected: string | null) {
   // moved the picture to where they want it.
   const bounds = `${scene.bounds.width}×${scene.bounds.height}`;
   const fitted = useRef("");
+  const latest = useRef(selected);
+  latest.current = selected;
   useEffect(() => {
-    if (moved.current && fitted.current === bounds) return;
+    if (moved.current && fitted.current === bounds) {
+      // The inspector has opened over it, or a pane was dragged.
+      if (latest.current !== null) reveal(latest.current);
+      return;
+    }
     fitted.current = bounds;
     fit();
-  }, [bounds, size, fit]);
+  }, [bounds, size, fit, reveal]);
 
   useEffect(() => {
     if (selected !== null) reveal(selected);

@@ -29,7 +29,7 @@ export function PlanHeader({ view, controls }: { view: PlanView; controls: React
         )}
         {run && (
           <span data-testid="run-outcome" data-outcome-of-run={run.outcome ?? "running"}>
-            <RunOutcomeBadge of={run.outcome} />
+            <RunOutcomeBadge of={run.outcome} paused={run.paused !== null} />
           </span>
         )}
         {run && <StepProgress run={run} />}

@@ -47,8 +47,13 @@ function Why({ reason, state }: { reason: PauseReason; state: RunState }) {
       const error = state.steps[reason.step]?.attempts.at(-1)?.outcome;
       return (
         <>
-          at {on ? breakpointWords(on) : `breakpoint ${reason.breakpoint}`}
-          {reason.step !== "" && <> · {link(reason.step)}</>}
+          {on?.kind === "step" ? on.when : on ? `at ${breakpointWords(on)}` : `at breakpoint ${reason.breakpoint}`}
+          {reason.step !== "" && (
+            <>
+              {on?.kind === "step" ? " " : " · "}
+              {link(reason.step)}
+            </>
+          )}
           {error?.kind === "failed" && <> · {error.error.message}</>}
         </>
       );
