@@ -8,5 +8,5 @@ export default defineConfig({
   clearScreen: false,
   server: { port: 5173, strictPort: true },
   build: { target: ["safari17.5", "chrome123"], outDir: "dist", emptyOutDir: true, chunkSizeWarningLimit: 1200 },
-  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"] },
+  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"], testTimeout: 20_000 },
 });

@@ -4,11 +4,12 @@ import { Panes } from "../components/Panes";
 import { ProblemNote } from "../components/ProblemNote";
 import { CatalogView } from "../features/catalog/CatalogView";
 import { IntentNotice } from "../features/plan/ContextBar";
+import { DropImport } from "../features/run/Import";
 import { SettingsView } from "../features/settings/SettingsView";
 import { VisibilityMatrix } from "../features/visibility/VisibilityMatrix";
 import { Problem } from "../ipc/client";
 import { usePlanning } from "../lib/planning";
-import { infoQuery } from "../lib/queries";
+import { infoQuery, runsQuery } from "../lib/queries";
 import { useWindow, type View } from "../lib/store";
 import { ErrorBoundary } from "./ErrorBoundary";
 import { Inspector, useInspects } from "./Inspector";
@@ -33,11 +34,13 @@ const PAGES: Record<View, () => ReactNode> = {
 export function App() {
   useShortcuts();
   const view = useWindow((s) => s.view);
+  const open = useWindow((s) => s.openRun);
   const { error } = useQuery(infoQuery);
   const planning = usePlanning();
+  const replays = useQuery(runsQuery).data?.find((r) => r.id === open)?.origin?.kind === "replay" && view === "runs";
   const Page = PAGES[view];
   return (
-    <div className="app">
+    <div className="app" data-replay={replays || undefined}>
       <TopBar />
       <IntentNotice />
       {error && <ProblemNote problem={Problem.from(error)} />}
@@ -53,6 +56,7 @@ export function App() {
       <StatusBar />
       <Palette />
       <KeySheet />
+      <DropImport />
     </div>
   );
 }

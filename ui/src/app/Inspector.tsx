@@ -8,6 +8,8 @@ import { useWindow } from "../lib/store";
 export interface StepSource {
   planning: Planning;
   run: RunState | null;
+  /** The number of the run, where `run` is its newest state and can still be changed. */
+  live: number | null;
 }
 
 /** Whether there is something to inspect; without it the pane leaves its room to the others. */
@@ -66,6 +68,7 @@ export function Inspector({ source }: { source: StepSource | null }) {
           spec={spec}
           planning={source.planning}
           state={source.run?.steps[spec.id] ?? null}
+          target={source.live !== null && source.run ? { run: source.live, state: source.run } : null}
           onOpenTool={(name) => set({ tool: name })}
         />
       ) : null}

@@ -1,18 +1,20 @@
 /** The plan view: query and guard on the left, stages in the middle, what the plan costs and does below. */
 import * as Tabs from "@radix-ui/react-tabs";
-import { useQuery } from "@tanstack/react-query";
 import { Panes } from "../components/Panes";
 import { GuardPanel } from "../features/guard/GuardPanel";
 import { PlanHeader } from "../features/plan/PlanHeader";
 import { QueryPanel } from "../features/plan/QueryPanel";
 import { Welcome } from "../features/plan/Welcome";
 import { EventLog } from "../features/run/EventLog";
+import { DebugPanel } from "../features/run/DebugPanel";
+import { PauseBanner } from "../features/run/PauseBanner";
+import { RunControls } from "../features/run/RunControls";
+import { Timeline } from "../features/run/Timeline";
 import { FunnelPanel } from "../features/visibility/FunnelPanel";
 import { TokensPanel } from "../features/visibility/TokensPanel";
 import type { PlanView } from "../ipc/client";
 import { useJustChanged, usePlanning } from "../lib/planning";
-import { runQuery } from "../lib/queries";
-import { useLiveRun } from "../lib/running";
+import { blockedBecause, useLiveRun } from "../lib/running";
 import { useWindow, type BottomTab } from "../lib/store";
 import { GraphOrTable } from "./GraphOrTable";
 import { Inspector, useInspects } from "./Inspector";
@@ -20,7 +22,8 @@ import { Inspector, useInspects } from "./Inspector";
 export function PlanPage() {
   const view = usePlanning((s) => s.view);
   const run = useLiveRun();
-  const source = view && { planning: view.planning, run };
+  const mine = useMine(view?.id ?? null);
+  const source = view && { planning: view.planning, run, live: mine };
   const inspects = useInspects(source);
   return (
     <Panes
@@ -46,6 +49,7 @@ export function PlanPage() {
 
 function Middle({ view }: { view: PlanView }) {
   const run = useLiveRun();
+  const mine = useMine(view.id);
   const changed = useJustChanged("step");
   return (
     <Panes
@@ -57,9 +61,11 @@ function Middle({ view }: { view: PlanView }) {
           min: 140,
           content: (
             <>
-              <PlanHeader view={view} />
+              <PlanHeader view={view} controls={<RunControls run={run} blocked={blockedBecause(view, run)} />} />
+              {run && mine !== null && <PauseBanner run={mine} state={run} />}
               <GraphOrTable
                 graph={view.graph}
+                specs={view.planning.plan.steps}
                 run={run}
                 criticalPath={view.planning.shape.critical_path}
                 changed={changed}
@@ -74,6 +80,7 @@ function Middle({ view }: { view: PlanView }) {
 }
 
 function Bottom({ view }: { view: PlanView }) {
+  const run = useLiveRun();
   const tab = useWindow((s) => s.bottomTab);
   const set = useWindow((s) => s.set);
   return (
@@ -81,6 +88,12 @@ function Bottom({ view }: { view: PlanView }) {
       <Tabs.List className="tabs" aria-label="Details of the plan">
         <Tabs.Trigger value="events" data-testid="tab-events">
           Events
+        </Tabs.Trigger>
+        <Tabs.Trigger value="timeline" data-testid="tab-timeline">
+          Timeline
+        </Tabs.Trigger>
+        <Tabs.Trigger value="debug" data-testid="tab-debug">
+          Debug
         </Tabs.Trigger>
         <Tabs.Trigger value="tokens" data-testid="tab-tokens">
           Tokens
@@ -90,7 +103,13 @@ function Bottom({ view }: { view: PlanView }) {
         </Tabs.Trigger>
       </Tabs.List>
       <Tabs.Content value="events" className="tab-body">
-        <LiveEvents plan={view.id} />
+        <LiveEvents view={view} />
+      </Tabs.Content>
+      <Tabs.Content value="timeline" className="tab-body">
+        <LiveTimeline view={view} />
+      </Tabs.Content>
+      <Tabs.Content value="debug" className="tab-body">
+        <DebugPanel graph={view.graph} state={run} />
       </Tabs.Content>
       <Tabs.Content value="tokens" className="tab-body">
         <TokensPanel planning={view.planning} />
@@ -102,17 +121,29 @@ function Bottom({ view }: { view: PlanView }) {
   );
 }
 
-function LiveEvents({ plan }: { plan: number }) {
-  const live = useWindow((s) => s.live);
+/** The run that this window started of the open planning; null when there is none. */
+function useMine(plan: number | null): number | null {
+  return useWindow((s) => (s.live !== null && s.live.plan === plan ? s.live.run : null));
+}
+
+function LiveEvents({ view }: { view: PlanView }) {
+  const run = useMine(view.id);
+  const state = useLiveRun();
   const set = useWindow((s) => s.set);
-  const mine = live !== null && live.plan === plan;
-  const { data } = useQuery({ ...runQuery(live?.run ?? 0), enabled: mine });
-  const events = mine ? (data?.events ?? []) : [];
+  const step = useWindow((s) => s.step);
   return (
     <EventLog
-      events={events}
-      at={events.at(-1)?.seq ?? null}
+      run={run}
+      startedMs={state?.started_ms ?? null}
+      at={state?.seq ?? null}
+      step={step}
+      known={{ tool: [...new Set(view.graph.steps.map((s) => s.tool))], step: view.graph.steps.map((s) => s.id) }}
       onSelect={(e) => e.step !== "" && set({ step: e.step, tool: null })}
     />
   );
+}
+
+function LiveTimeline({ view }: { view: PlanView }) {
+  const run = useMine(view.id);
+  return <Timeline run={run} graph={view.graph} />;
 }

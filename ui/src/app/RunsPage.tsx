@@ -5,16 +5,24 @@ import { Empty } from "../components/Empty";
 import { Panes } from "../components/Panes";
 import { ProblemNote } from "../components/ProblemNote";
 import { StepProgress } from "../components/StepProgress";
-import { EventLog } from "../features/run/EventLog";
+import { ImportButton } from "../features/run/Import";
+import { OriginBanner } from "../features/run/OriginBanner";
+import { PauseBanner } from "../features/run/PauseBanner";
+import { RunActions } from "../features/run/RunActions";
+import { RunControls } from "../features/run/RunControls";
 import { RunList } from "../features/run/RunList";
-import { Stepper } from "../features/run/Stepper";
+import { Scrubber } from "../features/run/Scrubber";
 import { Problem, type RunDetail, type RunState } from "../ipc/client";
 import { duration } from "../lib/format";
-import { liveQuery, runAtQuery, runQuery } from "../lib/queries";
+import { liveQuery, runQuery } from "../lib/queries";
+import { useRunning } from "../lib/running";
 import { useWindow } from "../lib/store";
+import { usePast } from "../lib/usePast";
+import { RunBottom } from "./RunBottom";
 import { GraphOrTable } from "./GraphOrTable";
 import { Inspector, useInspects } from "./Inspector";
 
+const NO_PATH: readonly string[] = [];
 const UNCHANGED: ReadonlySet<string> = new Set();
 
 export function RunsPage() {
@@ -22,10 +30,10 @@ export function RunsPage() {
   const cursor = useWindow((s) => s.cursor);
   const { data: detail, error } = useQuery({ ...runQuery(open ?? 0), enabled: open !== null });
   const { data: live } = useQuery({ ...liveQuery(open ?? 0), enabled: open !== null });
-  const past = useQuery({ ...runAtQuery(open ?? 0, cursor ?? 0), enabled: open !== null && cursor !== null });
-  const state = cursor === null ? (live ?? detail?.state ?? null) : (past.data ?? null);
+  const past = usePast(open, cursor);
+  const state = cursor === null ? (live ?? detail?.state ?? null) : past.state;
   const planning = detail?.state.planning ?? null;
-  const source = planning && { planning, run: state };
+  const source = planning && { planning, run: state, live: cursor === null ? open : null };
   const inspects = useInspects(source);
   const failed = error ?? past.error;
 
@@ -40,7 +48,8 @@ export function RunsPage() {
           content: (
             <div className="panel-column">
               <div className="toolbar">
-                <h2>Runs</h2>
+                <h2 className="grow">Runs</h2>
+                <ImportButton />
               </div>
               <RunList />
             </div>
@@ -70,59 +79,59 @@ export function RunsPage() {
 }
 
 function OpenRun({ detail, state, cursor }: { detail: RunDetail; state: RunState | null; cursor: number | null }) {
-  const set = useWindow((s) => s.set);
-  const { summary, events, graph } = detail;
-  const last = events.at(-1)?.seq ?? 0;
+  const { summary, graph } = detail;
+  const { data: live } = useQuery(liveQuery(summary.id));
+  const newest = live ?? detail.state;
+  const { problem, dismiss } = useRunning();
+  const last = Math.max(live?.seq ?? 0, detail.state.seq);
+  const outcome = state?.outcome ?? null;
   return (
-    <Panes
-      id="run-middle"
-      orientation="vertical"
-      panes={[
-        {
-          id: "run-graph",
-          min: 140,
-          content: (
-            <>
-              <div className="plan-header">
-                <div className="plan-line">
-                  <strong>Run {summary.id}</strong>
-                  <span data-testid="run-outcome" data-outcome-of-run={state?.outcome ?? "running"}>
-                    <RunOutcomeBadge of={state?.outcome ?? null} />
-                  </span>
-                  {state && <StepProgress run={state} />}
-                  <span className="muted">{duration(summary.duration_ms)}</span>
-                  <span className="truncate grow" title={summary.query}>
-                    {summary.query}
-                  </span>
-                </div>
-              </div>
-              <Stepper run={summary.id} events={events} cursor={cursor} />
+    <div className="run-stage" data-past={(cursor !== null && cursor < last) || undefined}>
+      <div className="plan-header">
+        <div className="plan-line">
+          {newest.outcome === null && <RunControls run={newest} />}
+          <strong>Run {summary.id}</strong>
+          <span data-testid="run-outcome" data-outcome-of-run={outcome ?? "running"}>
+            <RunOutcomeBadge of={outcome} paused={state?.paused != null} />
+          </span>
+          {state && <StepProgress run={state} />}
+          <span className="muted">{duration(summary.duration_ms)}</span>
+          <span className="truncate grow" title={summary.query}>
+            {summary.query}
+          </span>
+          <span className="muted run-catalog">catalog r{summary.catalog_revision}</span>
+          <RunActions summary={summary} graph={graph} state={state ?? newest} cursor={cursor} />
+        </div>
+      </div>
+      {problem && <ProblemNote problem={problem} onDismiss={dismiss} />}
+      <OriginBanner summary={summary} state={state} />
+      <PauseBanner run={summary.id} state={newest} />
+      <Scrubber run={summary.id} last={last} cursor={cursor} live={newest.outcome === null} />
+      <Panes
+        id="run-middle"
+        orientation="vertical"
+        panes={[
+          {
+            id: "run-graph",
+            min: 140,
+            content: (
               <GraphOrTable
                 graph={graph}
+                specs={detail.state.plan.steps}
                 run={state}
-                criticalPath={detail.state.planning?.shape.critical_path ?? []}
+                criticalPath={detail.state.planning?.shape.critical_path ?? NO_PATH}
                 changed={UNCHANGED}
               />
-            </>
-          ),
-        },
-        {
-          id: "run-events",
-          size: 230,
-          min: 90,
-          content: (
-            <div className="panel-column">
-              <EventLog
-                events={events}
-                at={cursor ?? last}
-                onSelect={(e) =>
-                  set({ cursor: e.seq === last ? null : e.seq, ...(e.step !== "" ? { step: e.step, tool: null } : {}) })
-                }
-              />
-            </div>
-          ),
-        },
-      ]}
-    />
+            ),
+          },
+          {
+            id: "run-events",
+            size: 260,
+            min: 90,
+            content: <RunBottom run={summary.id} graph={graph} state={newest} shown={state} at={cursor ?? last} />,
+          },
+        ]}
+      />
+    </div>
   );
 }

@@ -14,7 +14,7 @@ function notation(event: KeyboardEvent): string {
 }
 
 /** Keys that also work while the person types. */
-const EVERYWHERE = ["Ctrl+K", "Ctrl+Enter", "F5", "Shift+F5"];
+const EVERYWHERE = ["Ctrl+K", "Ctrl+Enter", "Ctrl+F", "F5", "Shift+F5", "F6", "F9", "F10", "F11", "Ctrl+F10"];
 
 export function useShortcuts() {
   useEffect(() => {
@@ -32,7 +32,7 @@ export function useShortcuts() {
         return;
       }
       if (typing && !EVERYWHERE.includes(keys)) return;
-      const action = actions.find((a) => a.shortcut === keys);
+      const action = actions.find((a) => a.shortcut === keys || a.also === keys);
       if (!action) return;
       event.preventDefault();
       action.run();

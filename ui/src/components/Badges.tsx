@@ -30,10 +30,10 @@ export function ClassificationBadge({ of }: { of: Classification }) {
   );
 }
 
-export function RunOutcomeBadge({ of }: { of: RunOutcome | null }) {
+export function RunOutcomeBadge({ of, paused }: { of: RunOutcome | null; paused?: boolean }) {
   return (
     <span className="badge" data-run-outcome={of ?? "running"}>
-      {of === null ? "Running" : RUN_OUTCOME[of]}
+      {of !== null ? RUN_OUTCOME[of] : paused ? "Paused" : "Running"}
     </span>
   );
 }

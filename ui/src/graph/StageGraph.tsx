@@ -1,40 +1,31 @@
 /**
  * The one picture of a plan: stages as columns, steps as cards, and what flows between them. It knows no feature; what
  * a step looks like at an instant comes in as data, so the live run, the replay and the plain plan share it.
+ *
+ * React Flow pans and zooms; the graph itself is painted, except for the cards close enough to be read.
  */
-import {
-  Background,
-  Controls,
-  MarkerType,
-  MiniMap,
-  ReactFlow,
-  ReactFlowProvider,
-  useReactFlow,
-  useStore,
-} from "@xyflow/react";
+import { ReactFlow, ReactFlowProvider, useReactFlow, useStore } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
-import { useCallback, useEffect, useMemo, useRef } from "react";
+import { Maximize, Minus, Plus } from "lucide-react";
+import { useMemo, useRef, useState, type KeyboardEvent, type MouseEvent } from "react";
 import type { GraphView } from "../ipc/client";
+import { counted } from "../lib/format";
 import type { StepLook } from "../lib/steps";
-import { FlowEdge, type FlowEdgeData } from "./FlowEdge";
-import { CARD, headerPosition, type Positions } from "./layout";
-import { mergedEdges } from "./mergedEdges";
+import { Cards } from "./Cards";
+import { HoverNote, type Hovered } from "./HoverNote";
+import { detailAt } from "./lod";
 import { neighbour } from "./neighbour";
-import { reuseNodes } from "./reuseNodes";
-import { StageHeader, type StageNode } from "./StageHeader";
-import { StepCard, type StepNode } from "./StepCard";
+import { Overview } from "./Overview";
+import { Picture } from "./Picture";
+import { edgeAt, makeScene, stepAt } from "./scene";
+import { StageBand } from "./StageBand";
+import { useCamera } from "./useCamera";
 import { useLayout } from "./useLayout";
 import "./graph.css";
 
-/** Beyond this many cards only the visible ones are drawn, and the minimap costs more than it tells. */
-const MANY = 300;
-/** Below this zoom text is unreadable and is left out; colours stay. */
-const FAR = 0.42;
-
-const FIT = { padding: 0.07, maxZoom: 1, duration: 0 };
-
-const nodeTypes = { step: StepCard, stage: StageHeader };
-const edgeTypes = { flow: FlowEdge };
+/** Plans with fewer steps are seen whole. */
+const OVERVIEW = 12;
+const NO_NODES: never[] = [];
 
 export interface StageGraphProps {
   graph: GraphView;
@@ -45,125 +36,153 @@ export interface StageGraphProps {
   selected: string | null;
   /** Ids of the steps that the last change touched. */
   changed: ReadonlySet<string>;
+  /** Ids that a search or filter left, the others are dimmed; null means all. */
+  shown: ReadonlySet<string> | null;
+  /** Steps with a breakpoint before them, and whether it is on. */
+  breakpoints: ReadonlyMap<string, boolean>;
+  onBreakpoint: (id: string) => void;
   onSelect: (id: string | null) => void;
 }
 
 export function StageGraph(props: StageGraphProps) {
   return (
     <ReactFlowProvider>
-      <Canvas {...props} />
+      <Pane {...props} />
     </ReactFlowProvider>
   );
 }
 
-function Canvas({ graph, looks, criticalPath, selected, changed, onSelect }: StageGraphProps) {
+function Pane(props: StageGraphProps) {
+  const { graph, looks, criticalPath, selected, changed, shown, breakpoints, onBreakpoint, onSelect } = props;
   const positions = useLayout(graph);
-  const { fitView } = useReactFlow();
-  const far = useStore((s) => s.transform[2] < FAR);
-  const size = useStore((s) => `${s.width}×${s.height}`);
+  const scene = useMemo(() => makeScene(graph, positions, criticalPath), [graph, positions, criticalPath]);
+  const { screenToFlowPosition, getZoom } = useReactFlow();
+  const detail = useStore((s) => detailAt(s.transform[2], scene.byId.size));
+  const camera = useCamera(scene, selected);
+  const pane = useRef<HTMLDivElement>(null);
+  const [hovered, setHovered] = useState<Hovered | null>(null);
 
-  const move = useCallback(
-    (id: string, key: string) => {
-      const next = neighbour(graph, positions, id, key);
-      if (next === null) return;
-      onSelect(next);
-      document.querySelector<HTMLElement>(`[data-step="${CSS.escape(next)}"]`)?.focus();
-    },
-    [graph, positions, onSelect],
+  const lights = useMemo(
+    () => ({ looks, selected, shown, breakpoints, hovered: hovered?.edge ?? null }),
+    [looks, selected, shown, breakpoints, hovered?.edge],
+  );
+  const failed = useMemo(
+    () => new Set(graph.steps.filter((s) => looks[s.id]?.status === "failed").map((s) => s.stage)),
+    [graph, looks],
   );
 
-  const drawn = useRef<(StepNode | StageNode)[]>([]);
-  const nodes = useMemo(() => {
-    const headers = graph.stages.map((stage): StageNode => ({
-      id: `stage:${stage.number}`,
-      type: "stage",
-      position: headerPosition(stage.number),
-      data: { stage },
-      width: CARD.width,
-      height: 28,
-      selectable: false,
-      focusable: false,
-    }));
-    const cards = graph.steps.flatMap((step): StepNode[] => {
-      const position = positions[step.id];
-      if (!position) return [];
-      const data = {
-        step,
-        look: looks[step.id],
-        chosen: step.id === selected,
-        changed: changed.has(step.id),
-        onSelect,
-        onMove: move,
-      };
-      return [{ id: step.id, type: "step", position, data, ...CARD }];
-    });
-    drawn.current = reuseNodes(drawn.current, [...headers, ...cards]);
-    return drawn.current;
-  }, [graph, positions, looks, selected, changed, onSelect, move]);
+  const under = (event: MouseEvent) => {
+    const { x, y } = screenToFlowPosition({ x: event.clientX, y: event.clientY });
+    const reach = 4 / getZoom();
+    const step = detail === "cards" ? null : stepAt(scene, x, y, reach);
+    return { step, edge: step ? null : edgeAt(scene, x, y, 1.5 * reach) };
+  };
 
-  const edges = useMemo(() => {
-    const next = new Map(criticalPath.slice(1).map((id, i) => [criticalPath[i]!, id]));
-    return mergedEdges(graph.edges).map((e): FlowEdgeData => ({
-      id: `${e.from}→${e.to}`,
-      type: "flow",
-      source: e.from,
-      target: e.to,
-      focusable: false,
-      markerEnd: {
-        type: MarkerType.ArrowClosed,
-        width: 14,
-        height: 14,
-        markerUnits: "userSpaceOnUse",
-        color: "var(--edge)",
-      },
-      data: {
-        kind: e.kind,
-        label: e.label,
-        critical: next.get(e.from) === e.to,
-        touched: e.from === selected || e.to === selected,
-      },
-    }));
-  }, [graph, criticalPath, selected]);
+  const hover = (event: MouseEvent) => {
+    const overCard = event.target instanceof HTMLElement && event.target.closest(".step-card, button, .graph-overview");
+    const found = overCard || event.buttons !== 0 ? { step: null, edge: null } : under(event);
+    if (!found.step && !(found.edge && (found.edge.label !== "" || detail === "cards"))) return setHovered(null);
+    const box = pane.current!.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    setHovered({ ...found, x, y, left: x > box.width / 2, above: y > box.height / 2 });
+  };
 
-  // A new layout is fitted into the pane, and so is the old one when the pane's size changes, unless the person has
-  // moved the picture to where they want it.
-  const fitted = useRef<Positions>(positions);
-  const moved = useRef(false);
-  useEffect(() => {
-    if (Object.keys(positions).length === 0 || (moved.current && fitted.current === positions)) return;
-    fitted.current = positions;
-    moved.current = false;
-    // The nodes of a new layout are measured in the next frame; before that there is nothing to fit.
-    const frame = requestAnimationFrame(() => void fitView(FIT));
-    return () => cancelAnimationFrame(frame);
-  }, [positions, size, fitView]);
+  const walk = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key.startsWith("Arrow")) {
+      const next = selected === null ? scene.columns[0]?.[0]?.step.id : neighbour(scene, selected, event.key);
+      event.preventDefault();
+      // Arrows also step through a run; inside the graph they mean its neighbours.
+      event.stopPropagation();
+      if (next == null) return;
+      onSelect(next);
+      pane.current?.focus({ preventScroll: true });
+    } else if (event.key === "f") camera.fit();
+    else if (event.key === "+") camera.zoomBy(1.25);
+    else if (event.key === "-") camera.zoomBy(0.8);
+    else if (event.key === "Enter" && selected !== null && event.target === pane.current) camera.reveal(selected, true);
+  };
 
-  const many = graph.steps.length > MANY;
+  const minZoom = useStore((s) =>
+    Math.min(0.25, 0.9 * Math.min(s.width / scene.bounds.width, s.height / scene.bounds.height) || 0.25),
+  );
+  const summary = `${counted(graph.steps.length, "step")} in ${counted(graph.stages.length, "stage")}`;
   return (
-    <div className="stage-graph" data-far={far || undefined} data-testid="stage-graph">
+    <div
+      className="stage-graph"
+      data-detail={detail}
+      data-ready={scene.byId.size > 0 || undefined}
+      data-testid="stage-graph"
+      ref={pane}
+      role="group"
+      tabIndex={0}
+      aria-label={`Graph of ${summary}. Arrow keys move between steps; T shows them as a table.`}
+      onKeyDown={walk}
+      onMouseMove={hover}
+      onMouseLeave={() => setHovered(null)}
+      onDoubleClick={(event) => {
+        const { step } = under(event);
+        if (step) camera.reveal(step.step.id, true);
+      }}
+    >
       <ReactFlow
-        nodes={nodes}
-        edges={edges}
-        nodeTypes={nodeTypes}
-        edgeTypes={edgeTypes}
+        nodes={NO_NODES}
+        edges={NO_NODES}
         nodesDraggable={false}
         nodesConnectable={false}
-        nodesFocusable={false}
         elementsSelectable={false}
-        onlyRenderVisibleElements={many}
-        onPaneClick={() => onSelect(null)}
-        // Moves by the program come without an event.
-        onMoveStart={(event) => (moved.current ||= event !== null)}
-        minZoom={0.03}
+        zoomOnDoubleClick={false}
+        onPaneClick={(event) => onSelect(under(event).step?.step.id ?? null)}
+        // Moves by the program come without an event; a click starts a move that goes nowhere.
+        onMove={(event) => event !== null && camera.onMoved()}
+        onMoveStart={() => {
+          pane.current?.toggleAttribute("data-moving", true);
+          setHovered(null);
+        }}
+        onMoveEnd={() => pane.current?.toggleAttribute("data-moving", false)}
+        minZoom={minZoom}
         maxZoom={1.6}
         proOptions={{ hideAttribution: true }}
-        // Delete would remove a card from the picture only, which is no edit of the plan.
         deleteKeyCode={null}
       >
-        <Background gap={24} size={1} color="var(--grid)" />
-        <Controls showInteractive={false} fitViewOptions={FIT} onFitView={() => (moved.current = false)} />
-        {!many && graph.steps.length > 12 && <MiniMap pannable zoomable nodeColor="var(--edge)" />}
+        <Picture scene={scene} lights={lights} />
+        <Cards {...{ scene, looks, selected, changed, shown, breakpoints, onBreakpoint, onSelect }} />
       </ReactFlow>
+      <StageBand stages={graph.stages} failed={failed} />
+      <div className="graph-controls" role="group" aria-label="View">
+        <button
+          type="button"
+          className="icon-button"
+          title="Zoom in (+)"
+          aria-label="Zoom in"
+          onClick={() => camera.zoomBy(1.4)}
+        >
+          <Plus size={14} />
+        </button>
+        <button
+          type="button"
+          className="icon-button"
+          title="Zoom out (−)"
+          aria-label="Zoom out"
+          onClick={() => camera.zoomBy(1 / 1.4)}
+        >
+          <Minus size={14} />
+        </button>
+        <button
+          type="button"
+          className="icon-button"
+          title="Show everything (F)"
+          aria-label="Show everything"
+          onClick={camera.fit}
+        >
+          <Maximize size={13} />
+        </button>
+      </div>
+      {graph.steps.length > OVERVIEW && <Overview scene={scene} looks={looks} shown={shown} />}
+      {hovered && <HoverNote hovered={hovered} look={hovered.step ? looks[hovered.step.step.id] : undefined} />}
+      <p className="visually-hidden" aria-live="polite">
+        {selected !== null && scene.byId.has(selected) ? `${selected}, ${scene.byId.get(selected)!.step.tool}` : ""}
+      </p>
     </div>
   );
 }

@@ -1,99 +1,125 @@
-import { Handle, Position, type Node, type NodeProps } from "@xyflow/react";
 import { CornerDownRight, RotateCw, TriangleAlert } from "lucide-react";
-import { memo, type KeyboardEvent } from "react";
+import { memo } from "react";
 import { StatusIcon } from "../components/Status";
 import type { GraphStep } from "../ipc/client";
 import { duration, expected } from "../lib/format";
-import type { StepLook } from "../lib/steps";
+import { sameLook, type StepLook } from "../lib/steps";
 import { OUTCOME, STATUS } from "../lib/words";
 
-export type StepNode = Node<
-  {
-    step: GraphStep;
-    look: StepLook | undefined;
-    chosen: boolean;
-    changed: boolean;
-    onSelect: (id: string) => void;
-    onMove: (id: string, key: string) => void;
-  },
-  "step"
->;
+interface StepCardProps {
+  step: GraphStep;
+  x: number;
+  y: number;
+  look: StepLook | undefined;
+  chosen: boolean;
+  changed: boolean;
+  dimmed: boolean;
+  /** Whether a breakpoint before the step is on; undefined where there is none. */
+  breakpoint: boolean | undefined;
+  onSelect: (id: string) => void;
+  onBreakpoint: (id: string) => void;
+}
 
-const ARROWS = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"];
-
-export const StepCard = memo(function StepCard({ data }: NodeProps<StepNode>) {
-  const { step, look, chosen, changed, onSelect, onMove } = data;
-  const time = look?.elapsed_ms != null ? duration(look.elapsed_ms) : expected(step.expected_ms);
-  const move = (event: KeyboardEvent) => {
-    if (!ARROWS.includes(event.key)) return;
-    event.preventDefault();
-    // Arrows also step through a run; on a card they mean its neighbours.
-    event.stopPropagation();
-    onMove(step.id, event.key);
-  };
-  return (
-    <>
-      <Handle type="target" position={Position.Left} isConnectable={false} />
-      <button
-        type="button"
-        className="step-card nopan"
-        data-testid={`step-${step.id}`}
-        data-step={step.id}
-        data-classification={step.classification}
-        data-status={look?.status ?? "planned"}
-        data-chosen={chosen || undefined}
-        data-changed={changed || undefined}
-        aria-pressed={chosen}
-        aria-label={`${step.tool}, stage ${step.stage}, ${look ? STATUS[look.status] : "planned"}, ${step.classification}`}
-        onClick={() => onSelect(step.id)}
-        onKeyDown={move}
-      >
-        <span className="step-top">
-          <span className="step-tool">{step.tool}</span>
-          {step.mark === "added" && (
-            <span className="mark mark-added" title="Added by a rule">
-              {OUTCOME.added}
-            </span>
-          )}
-          {step.mark === "dropped" && (
-            <span className="mark mark-dropped" title="Audit: the guard would have dropped it">
-              audit
-            </span>
-          )}
-          {step.mark === "rewritten" && (
-            <span className="mark mark-rewritten" title="The guard rewrote its arguments">
-              rewritten
-            </span>
-          )}
-          <span data-testid={`step-status-${step.id}`} data-status={look?.status ?? "planned"} className="step-status">
-            {look ? <StatusIcon status={look.status} /> : null}
-          </span>
-        </span>
-        <span className="step-argument">{step.key_argument}</span>
-        <span className="step-bottom">
-          {step.critical && (
-            <span className="mark" title="Critical: its failure stops the run">
-              <TriangleAlert size={11} /> critical
-            </span>
-          )}
-          {look !== undefined && look.retries > 0 && (
-            <span className="mark mark-rewritten" title={`Retried ${look.retries} times`}>
-              <RotateCw size={11} /> ×{look.retries}
-            </span>
-          )}
-          {step.fallback !== null && (
-            <span
-              className="mark mark-fallback"
-              data-active={look?.fallback != null || undefined}
-              title={`Falls back to ${step.fallback}`}
-            >
-              <CornerDownRight size={11} /> {step.fallback}
-            </span>
-          )}
-          <span className="step-time">{time}</span>
-        </span>
-      </button>
-      <Handle type="source" position={Position.Right} isConnectable={false} />
-    </>
+/** Every event of a run brings new looks for all steps, most of them equal to those before. */
+function same(before: StepCardProps, now: StepCardProps): boolean {
+  return (Object.keys(now) as (keyof StepCardProps)[]).every(
+    (key) => Object.is(before[key], now[key]) || (key === "look" && sameLook(before.look, now.look)),
   );
-});
+}
+
+export const StepCard = memo(function StepCard(props: StepCardProps) {
+  const { step, x, y, look, chosen, changed, dimmed, breakpoint, onSelect, onBreakpoint } = props;
+  const time = look?.elapsed_ms != null ? duration(look.elapsed_ms) : expected(step.expected_ms);
+  return (
+    <button
+      type="button"
+      className="step-card"
+      data-testid={`step-${step.id}`}
+      data-step={step.id}
+      data-classification={step.classification}
+      data-status={look?.status ?? "planned"}
+      data-chosen={chosen || undefined}
+      data-changed={changed || undefined}
+      data-dimmed={dimmed || undefined}
+      style={{ transform: `translate(${x}px, ${y}px)` }}
+      aria-pressed={chosen}
+      aria-label={`${step.tool}, stage ${step.stage}, ${look ? STATUS[look.status] : "planned"}, ${step.classification}${breakpoint === undefined ? "" : ", breakpoint"}`}
+      onClick={() => onSelect(step.id)}
+    >
+      <span
+        className="step-gutter"
+        aria-hidden
+        data-breakpoint={breakpoint === undefined ? undefined : breakpoint ? "on" : "off"}
+        title={breakpoint === undefined ? "Break before this step (F9)" : "Remove the breakpoint (F9)"}
+        onClick={(event) => {
+          event.stopPropagation();
+          onBreakpoint(step.id);
+        }}
+      />
+      <span className="step-top">
+        <span className="step-tool">{step.tool}</span>
+        {step.mark === "added" && (
+          <span className="mark mark-added" title="Added by a rule">
+            {OUTCOME.added}
+          </span>
+        )}
+        {step.mark === "dropped" && (
+          <span className="mark mark-dropped" title="Audit: the guard would have dropped it">
+            audit
+          </span>
+        )}
+        {step.mark === "rewritten" && (
+          <span className="mark mark-rewritten" title="The guard rewrote its arguments">
+            rewritten
+          </span>
+        )}
+        <span data-testid={`step-status-${step.id}`} data-status={look?.status ?? "planned"} className="step-status">
+          {look ? <StatusIcon status={look.status} /> : null}
+        </span>
+      </span>
+      <span className="step-argument">{step.key_argument}</span>
+      <span className="step-bottom">
+        {step.critical && (
+          <span className="mark" title="Critical: its failure stops the run">
+            <TriangleAlert size={11} /> critical
+          </span>
+        )}
+        {look !== undefined && look.retries > 0 && (
+          <span className="mark mark-rewritten" title={`Retried ${look.retries} times`}>
+            <RotateCw size={11} /> ×{look.retries}
+          </span>
+        )}
+        {look?.cached && (
+          <span className="mark mark-cache" title="Answered from the result cache">
+            cache
+          </span>
+        )}
+        {look?.edited && (
+          <span className="mark mark-rewritten" title="A person changed its arguments or its result">
+            edited
+          </span>
+        )}
+        {look?.live && (
+          <span className="mark mark-dropped" title="Called for real in a replay">
+            live
+          </span>
+        )}
+        {look?.fault && (
+          <span className="mark mark-dropped" title="A fault on purpose struck it">
+            fault
+          </span>
+        )}
+        {step.fallback !== null && (
+          <span
+            className="mark mark-fallback"
+            data-active={look?.fallback != null || undefined}
+            title={`Falls back to ${step.fallback}`}
+          >
+            <CornerDownRight size={11} /> {step.fallback}
+          </span>
+        )}
+        <span className="step-time">{time}</span>
+      </span>
+    </button>
+  );
+}, same);

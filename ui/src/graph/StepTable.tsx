@@ -18,6 +18,8 @@ export interface StepTableProps {
   looks: Record<string, StepLook>;
   selected: string | null;
   changed: ReadonlySet<string>;
+  /** Ids that a search or filter left; null means all. */
+  shown: ReadonlySet<string> | null;
   onSelect: (id: string | null) => void;
 }
 
@@ -55,20 +57,19 @@ const columns: Column<Row>[] = [
   },
 ];
 
-export function StepTable({ graph, looks, selected, changed, onSelect }: StepTableProps) {
+export function StepTable({ graph, looks, selected, changed, shown, onSelect }: StepTableProps) {
+  const before = useMemo(() => {
+    const map = new Map<string, string[]>();
+    for (const { from, to, implied } of graph.edges) if (!implied) map.set(to, [...(map.get(to) ?? []), from]);
+    return map;
+  }, [graph]);
   const rows = useMemo(
     () =>
       [...graph.steps]
+        .filter((step) => shown === null || shown.has(step.id))
         .sort((a, b) => a.stage - b.stage)
-        .map((step): Row => ({
-          ...step,
-          after: graph.edges
-            .filter((e) => e.to === step.id && !e.implied)
-            .map((e) => e.from)
-            .join(", "),
-          look: looks[step.id],
-        })),
-    [graph, looks],
+        .map((step): Row => ({ ...step, after: before.get(step.id)?.join(", ") ?? "", look: looks[step.id] })),
+    [graph, before, looks, shown],
   );
   return (
     <DataTable

@@ -5,8 +5,8 @@
 import { Graph, layout as dagreLayout } from "@dagrejs/dagre";
 
 export const CARD = { width: 220, height: 64 } as const;
-const COLUMN = CARD.width + 60;
-const ROW_GAP = 20;
+export const COLUMN = CARD.width + 60;
+export const ROW_GAP = 20;
 
 export interface LayoutStep {
   id: string;
@@ -41,9 +41,4 @@ export function layoutStages(steps: readonly LayoutStep[], edges: readonly Layou
   const placed = steps.map((s) => ({ ...s, y: graph.node(s.id).y - CARD.height / 2 }));
   const top = Math.min(...placed.map((s) => s.y));
   return Object.fromEntries(placed.map((s) => [s.id, { x: (s.stage - 1) * COLUMN, y: s.y - top }]));
-}
-
-/** Where the header of a stage stands: above its column. */
-export function headerPosition(stage: number): { x: number; y: number } {
-  return { x: (stage - 1) * COLUMN, y: -40 };
 }

@@ -1,4 +1,5 @@
 import { layoutStages, type LayoutEdge, type LayoutStep } from "./layout";
+import { orderStages } from "./order";
 
 export interface LayoutOrder {
   ticket: number;
@@ -6,6 +7,10 @@ export interface LayoutOrder {
   edges: LayoutEdge[];
 }
 
+/** Beyond this many steps the columns are ordered without dagre. */
+const LARGE = 250;
+
 self.onmessage = ({ data }: MessageEvent<LayoutOrder>) => {
-  self.postMessage({ ticket: data.ticket, positions: layoutStages(data.steps, data.edges) });
+  const place = data.steps.length > LARGE ? orderStages : layoutStages;
+  self.postMessage({ ticket: data.ticket, positions: place(data.steps, data.edges) });
 };

@@ -1,21 +1,19 @@
-import type { GraphView } from "../ipc/client";
-import type { Positions } from "./layout";
+import type { Scene } from "./scene";
 
 /** The step that an arrow key leads to: up and down inside the column, left and right to the nearest of the next. */
-export function neighbour(graph: GraphView, positions: Positions, from: string, key: string): string | null {
-  const here = graph.steps.find((s) => s.id === from);
-  const at = positions[from];
-  if (!here || !at) return null;
-  const y = (id: string) => positions[id]?.y ?? 0;
-  const column = (stage: number) =>
-    graph.steps
-      .filter((s) => s.stage === stage)
-      .map((s) => s.id)
-      .sort((a, b) => y(a) - y(b));
-  if (key === "ArrowUp" || key === "ArrowDown") {
-    const ids = column(here.stage);
-    return ids[ids.indexOf(from) + (key === "ArrowDown" ? 1 : -1)] ?? null;
+export function neighbour({ columns, byId }: Scene, from: string, key: string): string | null {
+  const here = byId.get(from);
+  if (!here) return null;
+  const column = columns[here.step.stage - 1]!;
+  if (key === "ArrowUp" || key === "ArrowDown")
+    return column[column.indexOf(here) + (key === "ArrowDown" ? 1 : -1)]?.step.id ?? null;
+  const way = key === "ArrowRight" ? 1 : -1;
+  for (let stage = here.step.stage - 1 + way; columns[stage]; stage += way) {
+    const nearest = columns[stage]!.reduce<(typeof column)[number] | null>(
+      (best, p) => (best && Math.abs(best.y - here.y) <= Math.abs(p.y - here.y) ? best : p),
+      null,
+    );
+    if (nearest) return nearest.step.id;
   }
-  const ids = column(here.stage + (key === "ArrowRight" ? 1 : -1));
-  return ids.sort((a, b) => Math.abs(y(a) - at.y) - Math.abs(y(b) - at.y))[0] ?? null;
+  return null;
 }

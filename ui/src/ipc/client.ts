@@ -4,6 +4,7 @@
  * Nothing else imports the generated bindings or Tauri. In a plain browser, where there is no Rust, the same functions
  * talk to the in-browser host of `fake.ts`.
  */
+import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { commands, events } from "./bindings";
 import type * as B from "./bindings";
 
@@ -28,10 +29,14 @@ type Command<F> = F extends (...args: infer Args) => Promise<infer R>
 
 export type RunAdvanced = Full<B.RunAdvanced>;
 
+export type FilesDropped = { kind: "over" } | { kind: "leave" } | { kind: "drop"; paths: string[] };
+
 /** What the window needs of the side that answers it. */
 export type Host = { [Name in keyof Commands]: Command<Commands[Name]> } & {
   /** Calls `listener` whenever a run went on; returns the function that stops it. */
   onRunAdvanced(listener: (advanced: RunAdvanced) => void): Promise<() => void>;
+  /** Calls `listener` while files are dragged over the window, and when they are dropped. */
+  onFilesDropped(listener: (event: FilesDropped) => void): Promise<() => void>;
 };
 
 /** Something that could not be done, in words for a person: the thing, and the remedy. */
@@ -82,7 +87,12 @@ function tauriHost(): Host {
   });
   return {
     // The types were computed from the same table that is walked here.
-    ...(Object.fromEntries(unwrapped) as unknown as Omit<Host, "onRunAdvanced">),
+    ...(Object.fromEntries(unwrapped) as unknown as Omit<Host, "onRunAdvanced" | "onFilesDropped">),
+    onFilesDropped: (listener) =>
+      getCurrentWebview().onDragDropEvent(({ payload }) => {
+        if (payload.type === "drop") listener({ kind: "drop", paths: payload.paths });
+        else listener({ kind: payload.type === "leave" ? "leave" : "over" });
+      }),
     onRunAdvanced: (listener) => events.runAdvanced.listen((event) => listener(event.payload as RunAdvanced)),
   };
 }
@@ -104,6 +114,33 @@ export const client = new Proxy({} as Host, {
     },
 });
 
+export type AnswerSource = Full<B.AnswerSource>;
+export type BreakOn = Full<B.BreakOn>;
+export type Breakpoint = Full<B.Breakpoint>;
+export type Divergence = Full<B.Divergence>;
+export type Fault = Full<B.Fault>;
+export type FaultRule = Full<B.FaultRule>;
+export type Fork = Full<B.Fork>;
+export type ForkChange = Full<B.ForkChange>;
+export type Go = Full<B.Go>;
+export type Imported = Full<B.Imported>;
+export type OriginLink = Full<B.OriginLink>;
+export type PauseReason = Full<B.PauseReason>;
+export type PlanDiff = Full<B.PlanDiff>;
+export type ReplayPolicy = Full<B.ReplayPolicy>;
+export type RunControlState = Full<B.RunControlState>;
+export type RunDiff = Full<B.RunDiff>;
+export type RunOptions = Full<B.RunOptions>;
+export type RunTree = Full<B.RunTree>;
+export type StepDiff = Full<B.StepDiff>;
+export type Storage = Full<B.Storage>;
+export type Timeline = Full<B.Timeline>;
+export type TimelineAttempt = Full<B.TimelineAttempt>;
+export type TimelineStep = Full<B.TimelineStep>;
+export type Exported = Full<B.Exported>;
+export type Pruned = Full<B.Pruned>;
+export type ErrorClass = B.ErrorClass;
+export type Operator = B.Operator;
 export type AppInfo = Full<B.AppInfo>;
 export type Applicability = Full<B.Applicability>;
 export type Attempt = Full<B.Attempt>;
@@ -112,6 +149,7 @@ export type Change = Full<B.Change>;
 export type Classification = B.Classification;
 export type Evidence = Full<B.Evidence>;
 export type EventRow = Full<B.EventRow>;
+export type EventPage = Full<B.EventPage>;
 export type ExecutionState = B.ExecutionState;
 export type Finding = Full<B.Finding>;
 export type FunnelRow = Full<B.FunnelRow>;
@@ -130,6 +168,9 @@ export type ReplyPath = B.ReplyPath;
 export type Request = Full<B.Request>;
 export type RevisionRow = Full<B.RevisionRow>;
 export type RunDetail = Full<B.RunDetail>;
+export type Mark = Full<B.Mark>;
+export type RunAt = Full<B.RunAt>;
+export type RunMarks = Full<B.RunMarks>;
 export type RunOutcome = B.RunOutcome;
 export type RunState = Full<B.RunState>;
 export type RunSummary = Full<B.RunSummary>;

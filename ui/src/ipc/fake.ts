@@ -7,107 +7,40 @@
 import {
   Problem,
   type Change,
+  type Fork,
   type Host,
   type PlanView,
   type Planning,
   type Request,
   type RevisionRow,
   type RunAdvanced,
-  type Settings,
   type ToolDetail,
   type ToolSpec,
 } from "./client";
 import { makeGraph, makePlanning, scenarioFor, type Scenario } from "./fake/plan";
-import { simulate, summaryOf, type FakeRun } from "./fake/runs";
-import { sessionCommands } from "./fake/session";
-import { samples, scenarios } from "./fake/scenarios";
-import { fakeTable } from "./fake/table";
+import { eventBeside, eventPage, marksOf, timelineOf } from "./fake/journal";
+import { largeScenarios } from "./fake/large";
+import { controlStateOf, interject, parseBreakpoint, player } from "./fake/control";
+import { followDrops } from "./fake/drops";
+import { derived, diffOf, storageOf, treeOf } from "./fake/past";
+import { eventRow, NO_OPTIONS, shownState, simulate, stateAt, summaryOf, type FakeRun } from "./fake/runs";
+import { sampleOf, scenarios as small } from "./fake/scenarios";
+import { settings } from "./fake/settings";
 import { fakeTools } from "./fake/tools";
 import { costOf, decided, isVisible, rowOf, visibilityTrail } from "./fake/visibility";
 import { emptyRequest } from "../lib/store";
 
 const HOUR = 3_600_000;
 
-const settings = (): Settings => ({
-  policy: { allowed: null, denied: [], require_tags: [] },
-  visibility: [],
-  kill_switch: [],
-  modes: [
-    { name: "research", title: "Research", groups: ["read", "web", "analyse"], tools: [] },
-    { name: "triage", title: "Ticket triage", groups: ["read", "tickets", "analyse"], tools: [] },
-  ],
-  default_mode: "",
-  handshake_tools: ["select_intent"],
-  intents: [
-    { id: "fix-login", title: "Fix the login", status: "open", constraints: [], scope: [], acceptance: [] },
-    { id: "release", title: "Prepare the release", status: "open", constraints: [], scope: [], acceptance: [] },
-  ],
-  tenants: ["acme", "globex"],
-  discovery: {
-    enabled: true,
-    discovery_tools: [],
-    default_loading: "always",
-    always_loaded_patterns: [],
-    activation_scope: "run",
-    preferred_namespaces: [],
-    fts_fallback_to_regex: true,
-    enable_incremental_index: true,
-    rebuild_index_on_open: false,
-    max_search_results: 10,
-    cache_dir: "",
-    hints: { enabled: false, top_k: 5, include_always_loaded: false, search_type: "fts" },
-    directory: {
-      enabled: false,
-      max_groups: 20,
-      max_tools_per_group: 6,
-      include_tool_counts: true,
-      include_default_groups: true,
-      groups: [],
-    },
-    examples: { enabled: true, max_examples_per_tool: 3, include_descriptions: true },
-  },
-  guard: { mode: "enforce", scan_thinking: true, add_by_rule: true, noise_prefixes: ["UTF"], projects: [] },
-  planner: { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base", max_turns: 4 },
-  redaction: { fields: [], patterns: [] },
-  retention: { max_runs: 0, max_age_days: 0, max_megabytes: 0 },
-  planner: { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base" },
-  run: {
-    parallel_limit: 5,
-    timeout_ms: 30_000,
-    retry: { max_retries: 2, base_ms: 200 },
-    jitter_percent: 0,
-    adaptive_timeout: { enabled: false, factor: 3, min_ms: 1000, max_ms: 120_000, min_calls: 20 },
-    cache: { enabled: true, ttl_s: 300, max_entries: 10_000 },
-    faults: [],
-    durability: "process",
-  },
-  network: { jira_url: "", confluence_url: "", allow_private: false, max_bytes: 2_000_000 },
-  session: { intent_pattern: "", on_message: "clear", max_scope: 20 },
-  savings: { cached_price: 0.1, min_cached: 1024 },
-  planner: { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base", context_window: 200_000 },
-  run: { parallel_limit: 5, timeout_ms: 30_000, retry: { max_retries: 2, base_ms: 200 } },
-  network: { jira_url: "", confluence_url: "", allow_private: false, max_bytes: 2_000_000 },
-  capabilities: {
-    enabled_extensions: [],
-    use_core_catalog: true,
-    aliases: [],
-    implications: {},
-    suggest: false,
-    matchers: [],
-  },
-});
-
 interface Kept {
   revision: RevisionRow;
   spec: ToolSpec;
 }
 
-/** What the host in the browser cannot do. */
-const unplayed = async (): Promise<never> => {
-  throw { code: "fake.unplayed", message: "The browser's host cannot do this", hint: "Open the real window." };
-};
-
 export function createHost(): Host {
+  // `?scenario=large` and `?scenario=longrun` bring a plan of 1,000 steps, and a run of 100,000 events.
+  const large = largeScenarios(typeof location === "undefined" ? "" : location.search);
+  const scenarios = [...large, ...small];
   let tools = fakeTools();
   let revision = 40;
   let chosen = settings();
@@ -158,35 +91,28 @@ export function createHost(): Host {
     const { planning } = planFor({ ...emptyRequest, query: scenario.query });
     runs.push(simulate(runs.length + 1, scenario, planning, tools, Date.now() - hoursAgo * HOUR));
   }
-  pastRun(scenarios[1]!, 26);
-  pastRun(scenarios[2]!, 3);
-
-  function advance(run: FakeRun) {
-    const done = run.shown >= run.events.length;
-    for (const listener of listeners) listener({ run: run.id, state: run.states[run.shown - 1]! });
-    if (done) return;
-    const gap = run.events[run.shown]!.at_ms - run.events[run.shown - 1]!.at_ms;
-    setTimeout(() => {
-      // Cancelled in between: nothing more happens.
-      if (run.states[run.shown - 1]!.outcome !== null) return;
-      run.shown++;
-      advance(run);
-    }, gap);
+  for (const [scenario, hoursAgo] of large.length > 0
+    ? large.map((s) => [s, 2] as const)
+    : ([
+        [small[1]!, 26],
+        [small[2]!, 3],
+      ] as const)) {
+    pastRun(scenario, hoursAgo);
   }
 
-  const wordsOnly = () => ({
-    installed: false,
-    label: "words only",
-    note: "No embedding model is installed: tools are found by words",
-    indexed: 0,
-    total: tools.length,
-    indexing: false,
-    in_use: false,
-    problem: null,
+  const play = player((run) => {
+    for (const listener of listeners) listener({ run: run.id, state: shownState(run) });
   });
+  const derive = (from: number, fork: Fork | null): number => {
+    const run = derived(runNamed(from), runs.length + 1, fork);
+    runs.push(run);
+    return run.id;
+  };
+
+  const done = (_: unknown): null => null;
   const now = async <T>(answer: T): Promise<T> => structuredClone(answer);
 
-  const host: Host = {
+  return {
     info: () =>
       now({
         version: "0.1.0",
@@ -203,10 +129,9 @@ export function createHost(): Host {
           label: "offline",
           note: "Plans are made offline; set ANTHROPIC_API_KEY to ask a model",
         },
-        embedding_model: wordsOnly(),
         settings: chosen,
         revision,
-        samples,
+        samples: scenarios.map(sampleOf),
       }),
 
     async saveSettings(next) {
@@ -259,7 +184,6 @@ export function createHost(): Host {
               p95_ms: 1180,
               failure_rate: 0.25,
               average_confidence: 0.81,
-              cache_hits: null,
             }
           : null,
       };
@@ -275,141 +199,148 @@ export function createHost(): Host {
       return store(kept.spec, "you");
     },
 
-    ...fakeTable(() => ({ tools, revision, settings: chosen })),
-
-    async startRun(plan) {
+    async startRun(plan, options) {
       const open =
         plans.find((p) => p.view.id === plan) ??
         refuse("plan.unknown", `There is no planning ${plan}`, "Plan the query again.");
-      const run = simulate(runs.length + 1, open.scenario, open.view.planning, tools, Date.now());
+      const run = simulate(
+        runs.length + 1,
+        open.scenario,
+        open.view.planning,
+        tools,
+        Date.now(),
+        options ?? NO_OPTIONS,
+      );
       run.shown = 1;
       runs.push(run);
-      setTimeout(() => advance(run), 0);
+      setTimeout(() => play.advance(run), 0);
       return run.id;
     },
 
     async cancelRun(id) {
       const run = runNamed(id);
-      const state = run.states[run.shown - 1]!;
-      const cancelled = structuredClone(state);
-      for (const step of Object.values(cancelled.steps))
-        if (step.finished_ms === null && step.status !== "skipped") step.status = "cancelled";
-      Object.assign(cancelled, {
-        seq: state.seq + 1,
-        outcome: "cancelled",
-        duration_ms: Date.now() - (state.started_ms ?? 0),
-      });
-      run.states.splice(run.shown, Infinity, cancelled);
+      const seq = run.shown + 1;
+      const at_ms = Date.now();
+      const event = { seq, at_ms, kind: "run_finished", step: "", text: "The run ended: cancelled" };
       run.events.splice(run.shown, Infinity, {
-        seq: cancelled.seq,
-        at_ms: Date.now(),
-        kind: "run_finished",
-        step: "",
-        text: "The run ended: cancelled",
+        ...event,
+        tool: "",
+        status: "cancelled",
+        duration_ms: null,
+        apply: (state) => {
+          for (const [step, was] of Object.entries(state.steps))
+            if (was.finished_ms === null && was.status !== "skipped")
+              state.steps[step] = { ...was, status: "cancelled" };
+          Object.assign(state, { outcome: "cancelled", duration_ms: at_ms - (state.started_ms ?? 0) });
+        },
       });
       run.shown++;
-      advance(run);
+      play.advance(run);
       return null;
     },
 
-    searchLab: () => now({ rankings: [], rows: [] }),
-
-    toolDirectory: () => now({ groups: [], left_out: 0, text: "" }),
-
-    activatedTools: () => now([]),
-
-    deactivateTools: () => now(null),
-    pauseRun: unplayed,
-    stepRun: unplayed,
-    nextStage: unplayed,
-    runTo: unplayed,
-    editArguments: unplayed,
-    editResult: unplayed,
-    skipStep: unplayed,
-    retryStep: unplayed,
-    cancelStep: unplayed,
-    setBreakpoints: unplayed,
-    resumeRun: unplayed,
-    runControlState: unplayed,
-    runTimeline: unplayed,
-    parseBreakpoint: unplayed,
+    pauseRun: async (id) => done(play.pause(runNamed(id))),
+    stepRun: async (id, go) => done(play.go(runNamed(id), go)),
+    nextStage: async (id) => done(play.nextStage(runNamed(id))),
+    runTo: async (id, step) => done(play.go(runNamed(id), { kind: "to", step })),
+    setBreakpoints: async (id, breakpoints) => done(play.setBreakpoints(runNamed(id), breakpoints)),
+    runControlState: async (id) => controlStateOf(runNamed(id)),
+    parseBreakpoint: async (text) => parseBreakpoint(text),
+    editArguments: async (id, step, args) => {
+      const run = runNamed(id);
+      interject(run, "arguments_edited", step, `${step} has other arguments`, (state) => {
+        state.steps[step] = { ...state.steps[step]!, edited_arguments: args };
+      });
+      return done(play.advance(run));
+    },
+    editResult: async (id, step, data) =>
+      done(
+        play.end(runNamed(id), step, "result_edited", `${step} has a result by hand`, (state) => {
+          const result = { data, confidence: null, sources: [] };
+          const was = state.steps[step]!;
+          state.steps[step] = { ...was, status: "succeeded", result, edited_result: true, finished_ms: Date.now() };
+        }),
+      ),
+    skipStep: async (id, step) =>
+      done(
+        play.end(runNamed(id), step, "step_skipped", `${step} is skipped by hand`, (state) => {
+          state.steps[step] = { ...state.steps[step]!, status: "skipped", skip: { kind: "by_hand" } };
+        }),
+      ),
+    retryStep: async (id, step) => {
+      const run = runNamed(id);
+      interject(run, "retry_requested", step, `${step} is to be tried again`, (state) => {
+        state.steps[step] = { ...state.steps[step]!, status: "ready", error: null, finished_ms: null };
+      });
+      return done(play.advance(run));
+    },
+    cancelStep: async (id, step) =>
+      done(
+        play.end(runNamed(id), step, "step_cancelled", `${step} is cancelled`, (state) => {
+          state.steps[step] = { ...state.steps[step]!, status: "cancelled", finished_ms: Date.now() };
+        }),
+      ),
+    resumeRun: async () => needsRust(),
 
     runs: () => now([...runs].reverse().map(summaryOf)),
 
     async openRun(id) {
       const run = runNamed(id);
-      const state = { ...run.states[run.shown - 1]!, planning: run.planning };
-      return now({
+      return {
         summary: summaryOf(run),
-        state,
+        state: { ...shownState(run), planning: run.planning },
         graph: makeGraph(run.scenario, run.planning, tools),
-        events: run.events.slice(0, run.shown),
+        events: run.events.slice(0, Math.min(run.shown, 500)).map(eventRow),
         event_count: run.shown,
-      });
+      };
     },
 
     async runAt(id, seq) {
       const run = runNamed(id);
-      const state =
-        run.states.find((s) => s.seq === seq) ??
+      if (seq < 0 || seq > run.shown)
         refuse("run.unknown_event", `Run ${id} has no event ${seq}`, "Choose an event of the log.");
-      return now({ ...state, trails: run.planning.trails, tokens: run.planning.tokens, tools: [] });
+      return { ...stateAt(run, seq), trails: run.planning.trails, tokens: run.planning.tokens, tools: [] };
     },
 
-    async runEvents(id, filter, offset, limit) {
-      const run = runNamed(id);
-      const shown = run.events.slice(0, run.shown);
-      const found = shown.filter((e) => `${e.kind} ${e.step} ${e.text}`.includes(filter));
-      return now({ rows: found.slice(offset, offset + limit), total: found.length, events: shown.length });
-    },
-
-    async findEvent(id, filter, seq, backwards) {
-      const found = runNamed(id)
-        .events.filter((e) => (backwards ? e.seq < seq : e.seq > seq))
-        .filter((e) => `${e.kind} ${e.step} ${e.text}`.includes(filter));
-      return now((backwards ? found.at(-1) : found[0])?.seq ?? null);
-    },
-
-    async runMarks(id) {
-      const run = runNamed(id);
-      const shown = run.events.slice(0, run.shown);
-      const marks = shown.map((e) => ({
-        seq: e.seq,
-        after_ms: e.at_ms - (shown[0]?.at_ms ?? e.at_ms),
-        failure: e.kind.endsWith("failed"),
-      }));
-      return now({ marks, last_seq: shown.at(-1)?.seq ?? 0 });
-    },
-
-    runTree: async (id) => now({ root: id, runs: [summaryOf(runNamed(id))] }),
-    diffRuns: async () => needsRust(),
-    replayRun: async () => needsRust(),
+    runEvents: async (id, filter, offset, limit) => eventPage(runNamed(id), filter, offset, limit),
+    findEvent: async (id, filter, seq, backwards) => eventBeside(runNamed(id), filter, seq, backwards),
+    runMarks: async (id) => marksOf(runNamed(id)),
+    runTimeline: async (id) => timelineOf(runNamed(id)),
+    runTree: async (id) => now(treeOf(runNamed(id), runs)),
+    diffRuns: async (a, b) => now(diffOf(runNamed(a), runNamed(b))),
+    replayRun: async (id) => derive(id, null),
     replanRun: async () => needsRust(),
-    forkRun: async () => needsRust(),
-    exportRun: async () => needsRust(),
-    importRuns: async () => needsRust(),
-    storage: async () => needsRust(),
-    pruneRuns: async () => needsRust(),
-    pinRun: async () => needsRust(),
-    deleteRun: async () => needsRust(),
-    embeddingModel: () => now(wordsOnly()),
-    addEmbeddingModel: async () =>
-      refuse("model.source", "The browser cannot install a model", "Use the window or the command line"),
-    removeEmbeddingModel: () => now(wordsOnly()),
-    indexEmbeddings: async () => refuse("model.missing", "No embedding model is installed", "Add one first"),
-    cancelIndexEmbeddings: () => now(wordsOnly()),
+    forkRun: async (id, fork) => derive(id, fork),
+    exportRun: async (id) =>
+      now({
+        path: `/home/you/sample/exports/run-${id}.jsonl`,
+        events: runNamed(id).shown,
+        bytes: runNamed(id).shown * 410,
+      }),
+    importRuns: async (paths) =>
+      now(
+        paths.map((path) => ({
+          path,
+          run: path.endsWith(".jsonl") ? derive(1, null) : null,
+          events: path.endsWith(".jsonl") ? runNamed(1).shown : 0,
+          already: false,
+          problem: path.endsWith(".jsonl")
+            ? null
+            : { code: "import.format", message: `${path} is no run`, hint: "Drop a .jsonl file that was exported." },
+        })),
+      ),
+    storage: async () => now(storageOf(runs)),
+    pruneRuns: async () => now({ runs: 0, events: 0, bytes: 0 }),
+    pinRun: async (id, pinned) => done(Object.assign(runNamed(id), { pinned })),
+    deleteRun: async (id) => done(runs.splice(runs.indexOf(runNamed(id)), 1)),
+
+    onFilesDropped: followDrops,
 
     async onRunAdvanced(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-
-    ...sessionCommands(
-      () => chosen,
-      (request, previous) => host.plan(request, previous),
-    ),
   };
-  return host;
 }
 
 const show = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -22,6 +22,23 @@ export function duration(ms: number | null): string {
   return `${minutes} min ${Math.round((ms % 60_000) / 1000)} s`;
 }
 
+/** An instant of a run, short enough for a column: `12 ms`, `3.21 s`, `139:43.2`. */
+export function elapsed(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(2)} s`;
+  // Rounded before it is taken apart, so that no minute has 60 seconds.
+  const tenths = Math.round(ms / 100);
+  return `${Math.floor(tenths / 600)}:${((tenths % 600) / 10).toFixed(1).padStart(4, "0")}`;
+}
+
+/** `512 B`, `3.4 MB`. */
+export function bytes(n: number): string {
+  if (n < 1000) return `${n} B`;
+  if (n < 1_000_000) return `${(n / 1000).toFixed(n < 10_000 ? 1 : 0)} kB`;
+  if (n < 1_000_000_000) return `${(n / 1_000_000).toFixed(n < 10_000_000 ? 1 : 0)} MB`;
+  return `${(n / 1_000_000_000).toFixed(1)} GB`;
+}
+
 /** A duration that is only expected. */
 export function expected(ms: number | null): string {
   return ms === null ? UNKNOWN : `≈ ${duration(ms)}`;

@@ -1,7 +1,9 @@
-/** Starting and stopping the run of the open planning: what the buttons, F5 and the palette share. */
+/** Starting, stopping and stepping through a run: what the buttons, the keys and the palette share. */
 import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { create } from "zustand";
 import { client, Problem, type PlanView, type RunState } from "../ipc/client";
+import { optionsOf, setBreakpoints, toggled, useDebug } from "./debug";
 import { usePlanning } from "./planning";
 import { liveQuery, queryClient } from "./queries";
 import { useWindow } from "./store";
@@ -9,8 +11,19 @@ import { useWindow } from "./store";
 interface RunningState {
   starting: boolean;
   problem: Problem | null;
-  start: () => Promise<void>;
+  /** Runs the open plan, or goes on with the run that is paused; with `stepMode` it pauses before the first step. */
+  start: (stepMode?: boolean) => Promise<void>;
   stop: () => Promise<void>;
+  pause: () => Promise<void>;
+  /** One step, to its end. */
+  step: () => Promise<void>;
+  /** To the end of the first stage that is not done. */
+  nextStage: () => Promise<void>;
+  /** Until the step is about to start. */
+  runTo: (step: string) => Promise<void>;
+  toggleBreakpoint: (step: string | null) => Promise<void>;
+  /** Does something that may fail, and says so when it does. */
+  attempt: (what: () => Promise<unknown>) => Promise<void>;
   dismiss: () => void;
 }
 
@@ -34,37 +47,84 @@ export function blockedBecause(view: PlanView | null, run: RunState | null): str
   return null;
 }
 
-function currentRun(): RunState | null {
-  const { live } = useWindow.getState();
-  return live && live.plan === usePlanning.getState().view?.id
-    ? (queryClient.getQueryData<RunState>(["live", live.run]) ?? null)
-    : null;
+export interface Target {
+  run: number;
+  state: RunState;
+}
+
+const stateOf = (run: number) => queryClient.getQueryData<RunState>(["live", run]);
+
+/** The run that keys and buttons act on: the open one among the runs, elsewhere the one of the open planning. */
+export function currentTarget(): Target | null {
+  const { view, openRun, live } = useWindow.getState();
+  const mine = live && live.plan === usePlanning.getState().view?.id ? live.run : null;
+  const run = view === "runs" ? openRun : mine;
+  const state = run === null ? undefined : stateOf(run);
+  return run !== null && state ? { run, state } : null;
+}
+
+/** The current target as long as it goes on. */
+function underWay(): Target | null {
+  const target = currentTarget();
+  return target?.state.outcome === null ? target : null;
 }
 
 export const useRunning = create<RunningState>()((set, get) => ({
   starting: false,
   problem: null,
 
-  async start() {
+  async start(stepMode = false) {
+    const target = underWay();
+    if (target?.state.paused) return get().attempt(() => client.stepRun(target.run, { kind: "continue" }));
     const { view } = usePlanning.getState();
-    if (!view || get().starting || blockedBecause(view, currentRun()) !== null) return;
+    const window = useWindow.getState();
+    if (!view || window.view === "runs" || get().starting) return;
+    if (blockedBecause(view, target?.state ?? null) !== null) return;
     set({ starting: true, problem: null });
-    try {
-      const run = await client.startRun(view.id, null);
-      useWindow.getState().set({ live: { run, plan: view.id }, bottomTab: "events" });
+    await get().attempt(async () => {
+      const run = await client.startRun(view.id, optionsOf(stepMode));
+      window.set({ live: { run, plan: view.id } });
       await queryClient.invalidateQueries({ queryKey: ["runs"] });
-    } catch (thrown) {
-      set({ problem: Problem.from(thrown) });
-    } finally {
-      set({ starting: false });
-    }
+    });
+    set({ starting: false });
   },
 
   async stop() {
-    const { live } = useWindow.getState();
-    if (!live || currentRun()?.outcome !== null) return;
+    const target = underWay();
+    if (target) await get().attempt(() => client.cancelRun(target.run));
+  },
+
+  async pause() {
+    const target = underWay();
+    if (target && !target.state.paused) await get().attempt(() => client.pauseRun(target.run));
+  },
+
+  async step() {
+    const target = underWay();
+    if (!target) return get().start(true);
+    if (target.state.paused) await get().attempt(() => client.stepRun(target.run, { kind: "step" }));
+  },
+
+  async nextStage() {
+    const target = underWay();
+    if (target?.state.paused) await get().attempt(() => client.nextStage(target.run));
+  },
+
+  async runTo(step) {
+    const target = underWay();
+    if (target?.state.paused) await get().attempt(() => client.runTo(target.run, step));
+  },
+
+  async toggleBreakpoint(step) {
+    if (step === null) return;
+    const { breakpoints } = useDebug.getState();
+    await get().attempt(() => setBreakpoints(toggled(breakpoints, step), underWay()?.run ?? null));
+  },
+
+  async attempt(what) {
     try {
-      await client.cancelRun(live.run);
+      set({ problem: null });
+      await what();
     } catch (thrown) {
       set({ problem: Problem.from(thrown) });
     }
@@ -72,3 +132,20 @@ export const useRunning = create<RunningState>()((set, get) => ({
 
   dismiss: () => set({ problem: null }),
 }));
+
+/** The run to which a change of breakpoints has to be told. */
+export const runUnderWay = (): number | null => underWay()?.run ?? null;
+
+/** Steps with a breakpoint before them, and whether it is on. */
+export function useStepBreakpoints(): ReadonlyMap<string, boolean> {
+  const breakpoints = useDebug((s) => s.breakpoints);
+  return useMemo(
+    () =>
+      new Map(
+        breakpoints.flatMap(({ on, enabled }) =>
+          on.kind === "step" && on.when === "before" ? [[on.step, enabled] as const] : [],
+        ),
+      ),
+    [breakpoints],
+  );
+}

@@ -8,13 +8,15 @@ import type { Request } from "../ipc/client";
 
 export type View = "plan" | "catalog" | "visibility" | "runs" | "settings";
 export type Theme = "auto" | "light" | "dark";
-export type BottomTab = "events" | "tokens" | "funnel";
+export type BottomTab = "events" | "timeline" | "debug" | "tokens" | "funnel";
+export type RunTab = "events" | "timeline" | "debug" | "compare" | "tree";
 
-/** The last edit of a tool, as what has to be restored to take it back. */
+/** An edit of a tool, as what has to be restored to take it back or to make it again. */
 export interface Edit {
   tool: string;
-  /** The tool's revision before the edit. */
+  /** The tool's revision before the edit, and the one that it made. */
   before: number;
+  after: number;
 }
 
 interface WindowState {
@@ -28,13 +30,18 @@ interface WindowState {
   /** The table twin stands in the place of the graph. */
   asTable: boolean;
   bottomTab: BottomTab;
+  runTab: RunTab;
   /** The run started from this window last, with the planning it belongs to. */
   live: { run: number; plan: number } | null;
   openRun: number | null;
   /** Sequence number of the event at which the open run is shown; null means the last. */
   cursor: number | null;
+  /** The run that the open one is held against; null leaves the choice to the window. */
+  compareWith: number | null;
   overlay: "palette" | "keys" | null;
   edits: Edit[];
+  /** Edits that were taken back, the last one last. */
+  undone: Edit[];
   set: (change: Partial<Omit<WindowState, "set" | "draft">>) => void;
   setDraft: (change: Partial<Request>) => void;
 }
@@ -61,18 +68,21 @@ export const useWindow = create<WindowState>()(
       hoveredCall: null,
       asTable: false,
       bottomTab: "events",
+      runTab: "events",
       live: null,
       openRun: null,
       cursor: null,
+      compareWith: null,
       overlay: null,
       edits: [],
+      undone: [],
       set,
       setDraft: (change) => set((s) => ({ draft: { ...s.draft, ...change } })),
     }),
     {
       name: "toolplan.window",
       storage: createJSONStorage(() => localStorage),
-      partialize: ({ theme, asTable, bottomTab }) => ({ theme, asTable, bottomTab }),
+      partialize: ({ theme, asTable, bottomTab, runTab }) => ({ theme, asTable, bottomTab, runTab }),
     },
   ),
 );

@@ -215,11 +215,7 @@ fn a_record_has_schema_and_examples() {
     let spec = ToolSpec {
         aliases: vec!["ls".into()],
         examples: (0..5).map(example).collect(),
-        fallback: Some(toolplan_engine::tool::Fallback {
-            tool: "secret".into(),
-            condition: Default::default(),
-            threshold: None,
-        }),
+        fallback: Some(toolplan_engine::tool::Fallback::on_error("secret")),
         guidance: vec!["never with secret".into()],
         ..tool("list SAFE deferred path!string")
     };

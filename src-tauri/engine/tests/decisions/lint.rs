@@ -5,7 +5,7 @@ use std::time::Instant;
 use toolplan_engine::{
     lint::{FixTarget, Lint, Linter, Severity, patch::patched},
     settings::{CapabilitySettings, DiscoverySettings, Mode, Settings, ToolPolicy},
-    tool::{Catalog, Classification, Fallback, FallbackCondition, Loading, ToolSpec},
+    tool::{Catalog, Classification, Fallback, Loading, ToolSpec},
 };
 
 /// A tool without a fault.
@@ -91,7 +91,7 @@ fn faults_of_a_tool() {
     assert_eq!(lint.fix.unwrap().patch, json!({"classification": "SAFE"}), "a suggestion; nobody applied it");
     check_tool("description.missing", false, &[with("a", |t| t.description = " ".into())]);
     check_tool("planning.missing", false, &[with("a", |t| t.capabilities = vec!["".into()])]);
-    let falls = |to: &str| Some(Fallback { tool: to.into(), condition: FallbackCondition::OnError, threshold: None });
+    let falls = |to: &str| Some(Fallback::on_error(to));
     check_tool("fallback.itself", true, &[with("a", |t| t.fallback = falls("a"))]);
     check_tool("fallback.unknown", true, &[with("a", |t| t.fallback = falls("gone"))]);
 
@@ -221,7 +221,7 @@ fn faults_of_lists() {
 /// K-12, W3-8: deferred tools that nobody can find.
 #[test]
 fn faults_of_discovery() {
-    let discovery = DiscoverySettings { enabled: true, discovery_tools: vec!["tool_search".into()] };
+    let discovery = DiscoverySettings { enabled: true, discovery_tools: vec!["tool_search".into()], ..Default::default() };
     let settings = Settings { discovery, ..Default::default() };
     let deferred = with("rare", |t| t.loading = Loading::Deferred);
     check("deferred.unreachable", "rare", std::slice::from_ref(&deferred), &settings);

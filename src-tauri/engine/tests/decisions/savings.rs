@@ -4,6 +4,7 @@ use crate::desk::{BUILD_TOOLS, Desk, Letters, calls, says};
 use expect_test::{Expect, expect};
 use serde_json::json;
 use toolplan_engine::{
+    discovery::Index,
     savings::{self, Conversation, Savings, TurnTokens, of, of_conversation},
     settings::{Intent, SavingsSettings},
     tool::Catalog,
@@ -78,7 +79,8 @@ fn a_handshake_is_measured() {
     let desk = Desk::of(BUILD_TOOLS)
         .asks("x")
         .but(|d| d.settings.intents = vec![Intent { id: "REQ-1".into(), ..Intent::default() }]);
-    let mut dialogue = Dialogue::new(&desk.catalog, &desk.settings, &Letters, &desk.request).unwrap();
+    let index = Index::of(&desk.catalog);
+    let mut dialogue = Dialogue::new(&desk.catalog, &index, &desk.settings, &Letters, &desk.request).unwrap();
     let first = dialogue.prompt().unwrap();
     dialogue.take(&first, &calls(&[("select_active_intent", json!({"intent_id": "REQ-1"}))]), None);
     let second = dialogue.prompt().unwrap();

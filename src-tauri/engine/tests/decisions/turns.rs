@@ -3,6 +3,7 @@
 use crate::desk::{BUILD_TOOLS, Desk, Letters, calls, says};
 use serde_json::json;
 use toolplan_engine::{
+    discovery::Index,
     planning::Answer,
     request::{ExecutionState, Planner},
     select::Reply,
@@ -28,7 +29,8 @@ fn desk() -> Desk {
 
 /// Asks with scripted replies until one is the proposal: a line per turn, then the state that is left.
 fn converse(desk: &Desk, replies: &[Reply]) -> (Vec<String>, Vec<TurnRecord>, ExecutionState, String) {
-    let mut dialogue = Dialogue::new(&desk.catalog, &desk.settings, &Letters, &desk.request).unwrap();
+    let index = Index::of(&desk.catalog);
+    let mut dialogue = Dialogue::new(&desk.catalog, &index, &desk.settings, &Letters, &desk.request).unwrap();
     let mut lines = vec![];
     for reply in replies {
         let prompt = dialogue.prompt().unwrap();
@@ -140,7 +142,8 @@ fn a_selection_may_be_json() {
 #[test]
 fn every_prompt_agrees_with_its_catalog() {
     let desk = desk();
-    let mut dialogue = Dialogue::new(&desk.catalog, &desk.settings, &Letters, &desk.request).unwrap();
+    let index = Index::of(&desk.catalog);
+    let mut dialogue = Dialogue::new(&desk.catalog, &index, &desk.settings, &Letters, &desk.request).unwrap();
     let before = dialogue.prompt().unwrap();
     let sent = serde_json::to_string(&before).unwrap();
     for hidden in ["write_to_file", "execute_command", "the command that", "\"content\""] {

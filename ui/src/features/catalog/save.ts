@@ -58,9 +58,9 @@ async function save(tool: string): Promise<void> {
     // The inspector may show an older answer, and its fields must not be written back.
     const detail = await detailOf(tool, 0);
     const before = Math.max(0, ...detail.history.map((h) => h.revision));
-    await client.saveTool({ ...detail.spec, ...patch });
+    const after = await client.saveTool({ ...detail.spec, ...patch });
     const { edits, set } = useWindow.getState();
-    set({ edits: [...edits, { tool, before }] });
+    set({ edits: [...edits, { tool, before, after }], undone: [] });
     await catalogChanged();
     // Only when the new answer is there may the typed values give way to it.
     await detailOf(tool, Infinity);
@@ -90,11 +90,20 @@ function detailOf(tool: string, staleTime: number) {
 
 /** Takes back the last edit that this window made. */
 export async function undoLastEdit(): Promise<void> {
-  const { edits, set } = useWindow.getState();
+  const { edits, undone, set } = useWindow.getState();
   const last = edits.at(-1);
   if (!last) return;
-  set({ edits: edits.slice(0, -1) });
+  set({ edits: edits.slice(0, -1), undone: [...undone, last], tool: last.tool });
   await revertTo(last.tool, last.before);
+}
+
+/** Makes the edit again that was taken back last. */
+export async function redoLastEdit(): Promise<void> {
+  const { edits, undone, set } = useWindow.getState();
+  const last = undone.at(-1);
+  if (!last) return;
+  set({ undone: undone.slice(0, -1), edits: [...edits, last], tool: last.tool });
+  await revertTo(last.tool, last.after);
 }
 
 export async function revertTo(tool: string, revision: number): Promise<void> {

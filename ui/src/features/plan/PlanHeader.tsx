@@ -1,49 +1,27 @@
 /** Above the graph: the plan in a line, what is wrong with it, and the buttons that run it. */
-import { Play, Square, Table2, TriangleAlert, Workflow } from "lucide-react";
+import { Table2, TriangleAlert, Workflow } from "lucide-react";
+import type { ReactNode } from "react";
 import { ProblemNote } from "../../components/ProblemNote";
 import { RunOutcomeBadge } from "../../components/Badges";
 import { StepProgress } from "../../components/StepProgress";
 import type { Finding, PlanView } from "../../ipc/client";
 import { counted, duration, expected } from "../../lib/format";
-import { blockedBecause, useLiveRun, useRunning } from "../../lib/running";
+import { useLiveRun, useRunning } from "../../lib/running";
 import { useWindow } from "../../lib/store";
 
-export function PlanHeader({ view }: { view: PlanView }) {
+/** `controls` start and stop runs; they belong to another feature. */
+export function PlanHeader({ view, controls }: { view: PlanView; controls: ReactNode }) {
   const run = useLiveRun();
-  const { start, stop, starting, problem, dismiss } = useRunning();
+  const { problem, dismiss } = useRunning();
   const asTable = useWindow((s) => s.asTable);
   const live = useWindow((s) => s.live);
   const set = useWindow((s) => s.set);
   const { findings } = view.planning;
-  const blocked = blockedBecause(view, run);
-  const running = run !== null && run.outcome === null;
 
   return (
     <div className="plan-header">
       <div className="plan-line">
-        {running ? (
-          <button
-            type="button"
-            className="button"
-            data-testid="stop-button"
-            disabled={run.cancelling}
-            onClick={() => void stop()}
-            title="Stop (Shift+F5)"
-          >
-            <Square size={13} aria-hidden /> {run.cancelling ? "Stopping…" : "Stop"}
-          </button>
-        ) : (
-          <button
-            type="button"
-            className="button primary"
-            data-testid="run-button"
-            disabled={blocked !== null || starting}
-            onClick={() => void start()}
-            title={blocked ?? "Run (F5)"}
-          >
-            <Play size={13} aria-hidden /> Run
-          </button>
-        )}
+        {controls}
         {run && live && (
           <button type="button" className="link" onClick={() => set({ view: "runs", openRun: live.run, cursor: null })}>
             Run {live.run}
@@ -51,7 +29,7 @@ export function PlanHeader({ view }: { view: PlanView }) {
         )}
         {run && (
           <span data-testid="run-outcome" data-outcome-of-run={run.outcome ?? "running"}>
-            <RunOutcomeBadge of={run.outcome} />
+            <RunOutcomeBadge of={run.outcome} paused={run.paused !== null} />
           </span>
         )}
         {run && <StepProgress run={run} />}

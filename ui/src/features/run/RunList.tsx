@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Pin } from "lucide-react";
 import { RunOutcomeBadge } from "../../components/Badges";
 import { Empty } from "../../components/Empty";
 import { ProblemNote } from "../../components/ProblemNote";
@@ -38,6 +39,7 @@ export function RunList() {
             <span className="run-line">
               <strong>Run {run.id}</strong>
               <RunOutcomeBadge of={run.outcome} />
+              {run.pinned && <Pin size={11} aria-label="Kept for ever" />}
               <span className="muted">
                 {run.succeeded} of {run.steps} steps
               </span>
@@ -45,6 +47,11 @@ export function RunList() {
             </span>
             <span className="run-query">{run.query}</span>
             <span className="run-line muted">
+              {run.origin && (
+                <span className="badge" data-origin={run.origin.kind}>
+                  {run.origin.kind === "replay" ? "replay" : "fork"} of {run.origin.run ?? "another"}
+                </span>
+              )}
               {moment(run.started_ms)} · {run.planner} · catalog r{run.catalog_revision}
             </span>
           </button>

@@ -1,10 +1,11 @@
 /** One step: its call and where each argument comes from, what the guard said, and every attempt with its answer. */
 import { StatusIcon } from "../../components/Status";
 import { TrailList } from "../../components/TrailList";
-import type { Planning, StepSpec, StepState, Value } from "../../ipc/client";
+import type { Planning, RunState, StepSpec, StepState, Value } from "../../ipc/client";
 import { duration, json } from "../../lib/format";
 import { STATUS } from "../../lib/words";
 import { Attempts } from "./Attempts";
+import { StepActions } from "./StepActions";
 import "./run.css";
 
 interface StepPanelProps {
@@ -12,10 +13,12 @@ interface StepPanelProps {
   planning: Planning;
   /** Null before the step was part of a run. */
   state: StepState | null;
+  /** The run that the step can be changed in: at its newest event, and null where there is none. */
+  target: { run: number; state: RunState } | null;
   onOpenTool: (tool: string) => void;
 }
 
-export function StepPanel({ spec, planning, state, onOpenTool }: StepPanelProps) {
+export function StepPanel({ spec, planning, state, target, onOpenTool }: StepPanelProps) {
   // The steps were made from the calls that went on, in the same order.
   const calls = planning.guard.calls.filter((c) => c.outcome !== "dropped");
   const call = calls[planning.plan.steps.findIndex((s) => s.id === spec.id)];
@@ -45,6 +48,7 @@ export function StepPanel({ spec, planning, state, onOpenTool }: StepPanelProps)
         </div>
         {subQuery && <p className="muted">Serves “{subQuery.query}”</p>}
         <Facts spec={spec} />
+        <StepActions key={spec.id} spec={spec} run={target?.run ?? null} state={target?.state ?? null} />
       </section>
       <section className="section" aria-label="Arguments">
         <h3>Arguments</h3>

@@ -10,6 +10,7 @@ import { infoQuery } from "../../lib/queries";
 import { useWindow, type Theme } from "../../lib/store";
 import { useSettingsDraft } from "./draft";
 import { misfit } from "./shape";
+import { StorageMeter } from "./Storage";
 import "./settings.css";
 
 export function SettingsView() {
@@ -21,11 +22,12 @@ export function SettingsView() {
 function Form({ info }: { info: AppInfo }) {
   const { draft, discarded, saving, problem, change, discard, save } = useSettingsDraft();
   const settings = draft ?? info.settings;
-  const { guard, policy, run, planner } = settings;
+  const { guard, policy, run, planner, retention } = settings;
   const put = (part: Partial<Settings>) => change({ ...settings, ...part });
   const putGuard = (part: Partial<Settings["guard"]>) => put({ guard: { ...guard, ...part } });
   const putPolicy = (part: Partial<Settings["policy"]>) => put({ policy: { ...policy, ...part } });
   const putRun = (part: Partial<Settings["run"]>) => put({ run: { ...run, ...part } });
+  const putRetention = (part: Partial<typeof retention>) => put({ retention: { ...retention, ...part } });
 
   return (
     <div className="panel-column">
@@ -172,6 +174,24 @@ function Form({ info }: { info: AppInfo }) {
             label="Milliseconds before the first retry; doubles each time"
             value={run.retry.base_ms}
             onChange={(n) => putRun({ retry: { ...run.retry, base_ms: n ?? run.retry.base_ms } })}
+          />
+        </Group>
+        <Group title="Storage">
+          <StorageMeter />
+          <NumberField
+            label="Runs that are kept at most; 0 means all"
+            value={retention.max_runs}
+            onChange={(n) => putRetention({ max_runs: n ?? 0 })}
+          />
+          <NumberField
+            label="Days that a run is kept; 0 means for ever"
+            value={retention.max_age_days}
+            onChange={(n) => putRetention({ max_age_days: n ?? 0 })}
+          />
+          <NumberField
+            label="Megabytes of events that are kept; 0 means all"
+            value={retention.max_megabytes}
+            onChange={(n) => putRetention({ max_megabytes: n ?? 0 })}
           />
         </Group>
         <Group title="Window">

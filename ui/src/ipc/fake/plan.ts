@@ -44,6 +44,8 @@ export interface FakeStep {
   mark?: Outcome;
   /** How many attempts fail before one succeeds. */
   fails?: number;
+  /** Attempts after the first; 2 unless it says otherwise. */
+  retries?: number;
 }
 
 export interface Scenario {
@@ -153,6 +155,8 @@ export function makePlanning(
   const alive = new Set(calls.filter((c) => c.outcome !== "dropped").map((c) => c.call.tool));
   const steps = scenario.steps.filter((s) => alive.has(s.tool));
   const trails = tools.map((tool) => trailOf(tool, request, settings, calls));
+  const before = new Map<string, string[]>();
+  for (const { from, to } of scenario.edges) before.set(to, [...(before.get(to) ?? []), from]);
   return {
     request,
     revision,
@@ -185,7 +189,7 @@ export function makePlanning(
       mentions: mentionsIn(scenario.modelText, tools),
       calls,
     },
-    plan: { steps: steps.map((s) => stepSpec(s, scenario.edges)), reasoning: "" },
+    plan: { steps: steps.map((s) => stepSpec(s, before.get(s.id) ?? [])), reasoning: "" },
     shape: shapeOf(steps),
     findings: scenario.findings ?? [],
     tokens: tokensOf(tools, request, settings),
@@ -214,12 +218,12 @@ function trailOf(tool: ToolSpec, request: Request, settings: Settings, calls: Gu
   return { tool: tool.name, verdicts: [...trail.verdicts, ...rest] };
 }
 
-function stepSpec(step: FakeStep, edges: EdgeOf[]): StepSpec {
+function stepSpec(step: FakeStep, dependencies: string[]): StepSpec {
   return {
     id: step.id,
     tool: step.tool,
     arguments: step.args,
-    dependencies: edges.filter((e) => e.to === step.id).map((e) => e.from),
+    dependencies,
     mode: "parallel",
     timeout_ms: null,
     retry: null,

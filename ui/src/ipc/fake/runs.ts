@@ -1,18 +1,62 @@
-/** Plays a plan's steps in virtual time and keeps the state after every event, as the journal does. */
-import type { Attempt, EventRow, Planning, RunState, RunSummary, StepState, ToolSpec } from "../client";
+/** Plays a plan's steps in virtual time and folds its events into the state at any of them, as the journal does. */
+import type {
+  Attempt,
+  EventRow,
+  OriginLink,
+  Planning,
+  RunState,
+  RunOptions,
+  RunSummary,
+  StepState,
+  ToolSpec,
+} from "../client";
 import type { FakeStep, Scenario } from "./plan";
+
+/** An event with what a filter asks for, and what it does to the state. */
+export interface FakeEvent extends EventRow {
+  tool: string;
+  status: string;
+  duration_ms: number | null;
+  apply: (state: RunState) => void;
+}
 
 export interface FakeRun {
   id: number;
   query: string;
   scenario: Scenario;
   planning: Planning;
-  events: EventRow[];
-  /** The state after each event. */
-  states: RunState[];
+  events: FakeEvent[];
+  /** The state before the first event, and after every so many events as they were asked for. */
+  checkpoints: Map<number, RunState>;
   /** How many events have happened; fewer than all while it runs. */
   shown: number;
+  /** Of a copy: where it comes from. */
+  link: OriginLink | null;
+  faithful: boolean | null;
+  pinned: boolean;
 }
+
+const CHECKPOINT = 1000;
+
+/** The state after the first `count` events. Steps are replaced, never changed, so that states may share them. */
+export function stateAt(run: FakeRun, count: number): RunState {
+  const copy = (state: RunState): RunState => ({ ...state, steps: { ...state.steps } });
+  let from = count - (count % CHECKPOINT);
+  while (!run.checkpoints.has(from)) from -= CHECKPOINT;
+  let state = copy(run.checkpoints.get(from)!);
+  for (let i = from; i < count; i++) {
+    const event = run.events[i]!;
+    event.apply(state);
+    state.seq = event.seq;
+    if ((i + 1) % CHECKPOINT === 0) {
+      run.checkpoints.set(i + 1, state);
+      state = copy(state);
+    }
+  }
+  return state;
+}
+
+export const shownState = (run: FakeRun): RunState => stateAt(run, run.shown);
 
 const fresh = (): StepState => ({
   status: "pending",
@@ -32,10 +76,25 @@ const fresh = (): StepState => ({
   hits: [],
 });
 
+export const NO_OPTIONS: RunOptions = {
+  breakpoints: [],
+  faults: [],
+  no_cache: false,
+  step_mode: false,
+  seed: 0,
+  jitter_percent: null,
+  conversation: [],
+  metadata: {},
+};
+
+/** Steps that run at once. */
+const LIMIT = 5;
+
 const unavailable = {
   class: "transient" as const,
   message: "The server answered 503 Service Unavailable",
   hint: "Try again later, or raise the number of retries.",
+  retry_after_ms: null,
 };
 
 export function simulate(
@@ -44,79 +103,99 @@ export function simulate(
   planning: Planning,
   tools: ToolSpec[],
   start: number,
+  options: RunOptions = NO_OPTIONS,
 ): FakeRun {
   const planned = new Set(planning.plan.steps.map((s) => s.id));
   const steps = scenario.steps.filter((s) => planned.has(s.id));
-  const state: RunState = {
+  const first: RunState = {
     seq: 0,
     planning: null,
     plan: planning.plan,
     catalog_revision: planning.revision,
-    parallel_limit: 5,
+    parallel_limit: LIMIT,
     timeout_ms: 30_000,
     retry: { max_retries: 2, base_ms: 200 },
     started_ms: start,
     duration_ms: null,
     cancelling: false,
     outcome: null,
-    activated: [],
     steps: Object.fromEntries(steps.map((s) => [s.id, fresh()])),
     origin: null,
     faithful: null,
     divergence: null,
-    options: {
-      breakpoints: [],
-      faults: [],
-      no_cache: false,
-      step_mode: false,
-      seed: 0,
-      jitter_percent: null,
-      conversation: [],
-      metadata: {},
-    },
-    breakpoints: [],
+    options,
+    breakpoints: options.breakpoints,
     hits: [],
-    paused: null,
+    paused: options.step_mode ? { kind: "start" } : null,
     go: { kind: "continue" },
     stepping: null,
     told_unknown: false,
     dropped: [],
   };
-  const pending: { at: number; kind: string; step: string; text: string; apply: () => void }[] = [];
-  const record = (at: number, kind: string, step: string, text: string, apply: () => void = () => {}) =>
-    pending.push({ at, kind, step, text, apply });
+  type Pending = Omit<FakeEvent, "seq">;
+  const pending: Pending[] = [];
+  const record = (
+    at_ms: number,
+    kind: string,
+    step: FakeStep | null,
+    text: string,
+    change: (before: StepState) => Partial<StepState> = () => ({}),
+    more: Partial<Pending> = {},
+  ) =>
+    pending.push({
+      at_ms,
+      kind,
+      step: step?.id ?? "",
+      text,
+      tool: step?.tool ?? "",
+      status: "",
+      duration_ms: null,
+      apply: (state) => {
+        const before = step && state.steps[step.id];
+        if (before) state.steps[step.id] = { ...before, ...change(before) };
+      },
+      ...more,
+    });
   const done = new Map<string, { at: number; ok: boolean }>();
+  const waitsFor = new Map<string, string[]>();
+  for (const { from, to } of scenario.edges) waitsFor.set(to, [...(waitsFor.get(to) ?? []), from]);
+  /** When each of the places for running steps is free again. */
+  const free = Array.from({ length: LIMIT }, () => start);
 
-  record(start, "run_started", "", `The run started with ${steps.length} steps`);
+  record(start, "run_started", null, `The run started with ${steps.length} steps`);
   // What a step waits for lies in an earlier stage, so its end is known by then.
   for (const step of [...steps].sort((a, b) => a.stage - b.stage)) play(step);
-  const end = Math.max(start, ...[...done.values()].map((d) => d.at));
+  const end = [...done.values()].reduce((latest, d) => Math.max(latest, d.at), start);
   const good = [...done.values()].filter((d) => d.ok).length;
   const outcome = good === steps.length ? "succeeded" : good > 0 ? "partial" : "failed";
-  record(end + 1, "run_finished", "", `The run ended: ${outcome}`, () =>
-    Object.assign(state, { outcome, duration_ms: end + 1 - start }),
-  );
+  record(end + 1, "run_finished", null, `The run ended: ${outcome}`, undefined, {
+    status: outcome,
+    duration_ms: end + 1 - start,
+    apply: (state) => Object.assign(state, { outcome, duration_ms: end + 1 - start }),
+  });
 
   function play(step: FakeStep) {
-    const before = scenario.edges.filter((e) => e.to === step.id).map((e) => done.get(e.from)!);
-    const ready = Math.max(start, ...before.map((d) => d.at)) + 2;
-    const mine = () => state.steps[step.id]!;
-    const broken = scenario.edges.find((e) => e.to === step.id && !done.get(e.from)!.ok);
-    if (broken) {
-      record(ready, "step_skipped", step.id, `${step.id} is skipped: ${broken.from} failed`, () =>
-        Object.assign(mine(), { status: "skipped", skip: { kind: "dependency", root: broken.from } }),
-      );
+    const before = (waitsFor.get(step.id) ?? []).filter((id) => done.has(id));
+    const ready = before.reduce((latest, id) => Math.max(latest, done.get(id)!.at), start) + 2;
+    const broken = before.find((id) => !done.get(id)!.ok);
+    if (broken !== undefined) {
+      record(ready, "step_skipped", step, `${step.id} is skipped: ${broken} failed`, () => ({
+        status: "skipped",
+        skip: { kind: "dependency", root: broken },
+      }));
       done.set(step.id, { at: ready, ok: false });
       return;
     }
-    record(ready, "step_ready", step.id, `${step.id} has everything it needs`, () =>
-      Object.assign(mine(), { status: "ready", ready_ms: ready }),
-    );
-    attempt(step, 1, ready + 3, step.tool);
+    record(ready, "step_ready", step, `${step.id} has everything it needs`, () => ({
+      status: "ready",
+      ready_ms: ready,
+    }));
+    const place = free.indexOf(Math.min(...free));
+    attempt(step, 1, Math.max(ready + 3, free[place]! + 1), step.tool);
+    free[place] = done.get(step.id)!.at;
   }
 
   function attempt(step: FakeStep, number: number, at: number, tool: string) {
-    const mine = () => state.steps[step.id]!;
     const took = step.ms ?? 200;
     const end = at + took;
     const running: Attempt = {
@@ -131,33 +210,50 @@ export function simulate(
       timeout: null,
       unknown: false,
     };
-    record(at, "attempt_started", step.id, `${tool} is called, attempt ${number}`, () => {
-      mine().status = "running";
-      mine().attempts.push({ ...running });
-    });
-    const last = () => mine().attempts.at(-1)!;
+    record(
+      at,
+      "attempt_started",
+      step,
+      `${tool} is called, attempt ${number}`,
+      (before) => ({ status: "running", attempts: [...before.attempts, running] }),
+      { tool },
+    );
+    const ended = (before: StepState, outcome: Attempt["outcome"]): Attempt[] => [
+      ...before.attempts.slice(0, -1),
+      { ...running, duration_ms: took, outcome },
+    ];
     const onFallback = tool !== step.tool;
     if (!onFallback && number <= (step.fails ?? 0)) {
-      record(end, "attempt_failed", step.id, `${tool} failed: ${unavailable.message}`, () =>
-        Object.assign(last(), { duration_ms: took, outcome: { kind: "failed", error: unavailable } }),
+      record(
+        end,
+        "attempt_failed",
+        step,
+        `${tool} failed: ${unavailable.message}`,
+        (before) => ({ attempts: ended(before, { kind: "failed", error: unavailable }) }),
+        { tool, status: "failed", duration_ms: took },
       );
       if (step.fallback) {
-        record(end + 1, "fallback_started", step.id, `${step.fallback} takes over from ${tool}`, () =>
-          Object.assign(mine(), { fallback: step.fallback }),
-        );
-        return attempt(step, number + 1, end + 4, step.fallback);
+        const fallback = step.fallback;
+        record(end + 1, "fallback_started", step, `${fallback} takes over from ${tool}`, () => ({ fallback }));
+        return attempt(step, number + 1, end + 4, fallback);
       }
-      if (number > 2) {
-        record(end + 1, "step_failed", step.id, `${step.id} failed after ${number} attempts`, () =>
-          Object.assign(mine(), { status: "failed", finished_ms: end + 1, error: unavailable }),
+      if (number > (step.retries ?? 2)) {
+        record(
+          end + 1,
+          "step_failed",
+          step,
+          `${step.id} failed after ${number} attempts`,
+          () => ({ status: "failed", finished_ms: end + 1, error: unavailable }),
+          { status: "failed" },
         );
         done.set(step.id, { at: end + 1, ok: false });
         return;
       }
-      const wait = 200 * 2 ** (number - 1);
-      record(end + 1, "retry_scheduled", step.id, `${tool} is tried again in ${wait} ms`, () =>
-        Object.assign(mine(), { status: "waiting", tries: number }),
-      );
+      const wait = Math.min(3200, 200 * 2 ** (number - 1));
+      record(end + 1, "retry_scheduled", step, `${tool} is tried again in ${wait} ms`, () => ({
+        status: "waiting",
+        tries: number,
+      }));
       return attempt(step, number + 1, end + wait, tool);
     }
     const result = {
@@ -165,27 +261,44 @@ export function simulate(
       confidence: 0.86,
       sources: ["docs/login.md"],
     };
-    record(end, "step_succeeded", step.id, `${tool} answered`, () => {
-      Object.assign(last(), { duration_ms: took, outcome: { kind: "succeeded", result } });
-      Object.assign(mine(), { status: "succeeded", finished_ms: end, result });
-    });
+    record(
+      end,
+      "step_succeeded",
+      step,
+      `${tool} answered`,
+      (before) => ({
+        attempts: ended(before, { kind: "succeeded", result }),
+        status: "succeeded",
+        finished_ms: end,
+        result,
+      }),
+      { tool, status: "succeeded", duration_ms: took },
+    );
     done.set(step.id, { at: end, ok: tools.some((t) => t.name === tool) });
   }
 
   // Stable: what was recorded first comes first among events of the same instant.
-  pending.sort((a, b) => a.at - b.at);
-  const states: RunState[] = [];
-  const events = pending.map(({ at, kind, step, text, apply }, i): EventRow => {
-    apply();
-    state.seq = i + 1;
-    states.push(structuredClone(state));
-    return { seq: i + 1, at_ms: at, kind, step, text };
-  });
-  return { id, query: planning.request.query, scenario, planning, events, states, shown: events.length };
+  pending.sort((a, b) => a.at_ms - b.at_ms);
+  const events = pending.map((event, i): FakeEvent => ({ seq: i + 1, ...event }));
+  const checkpoints = new Map([[0, first]]);
+  return {
+    id,
+    query: planning.request.query,
+    scenario,
+    planning,
+    events,
+    checkpoints,
+    shown: events.length,
+    link: null,
+    faithful: null,
+    pinned: false,
+  };
 }
 
+export const eventRow = ({ seq, at_ms, kind, step, text }: EventRow): EventRow => ({ seq, at_ms, kind, step, text });
+
 export function summaryOf(run: FakeRun): RunSummary {
-  const state = run.states[run.shown - 1]!;
+  const state = shownState(run);
   const steps = Object.values(state.steps);
   return {
     id: run.id,
@@ -197,9 +310,9 @@ export function summaryOf(run: FakeRun): RunSummary {
     succeeded: steps.filter((s) => s.status === "succeeded").length,
     catalog_revision: state.catalog_revision,
     planner: run.planning.planner.label,
-    pinned: false,
+    pinned: run.pinned,
     imported: false,
-    origin: null,
-    faithful: null,
+    origin: run.link,
+    faithful: run.faithful,
   };
 }

@@ -202,8 +202,8 @@ export const scenarios: Scenario[] = [
   },
 ];
 
-export const samples: SampleQuery[] = scenarios.map((s) => ({
+export const sampleOf = (s: Scenario): SampleQuery => ({
   title: s.title,
   shows: s.shows,
   request: { ...emptyRequest, query: s.query, planner: s.modelText === "" ? "offline" : "recorded" },
-}));
+});

@@ -1,0 +1,187 @@
+/** Two runs side by side: where they part first, and everything that differs. */
+import { useQuery } from "@tanstack/react-query";
+import { Equal, Split } from "lucide-react";
+import { ProblemNote } from "../../components/ProblemNote";
+import { StatusIcon } from "../../components/Status";
+import { Problem, type Divergence, type RunDiff, type StepDiff, type Value } from "../../ipc/client";
+import { count, duration, UNKNOWN } from "../../lib/format";
+import { diffQuery, runsQuery } from "../../lib/queries";
+import { useWindow } from "../../lib/store";
+import { RUN_OUTCOME } from "../../lib/words";
+import "./past.css";
+
+export function Compare({ run }: { run: number }) {
+  const { data: runs } = useQuery(runsQuery);
+  const origin = runs?.find((r) => r.id === run)?.origin?.run ?? null;
+  const asked = useWindow((s) => s.compareWith);
+  const set = useWindow((s) => s.set);
+  const others = runs?.filter((r) => r.id !== run) ?? [];
+  const chosen = others.find((r) => r.id === asked) ?? others.find((r) => r.id === origin) ?? others[0];
+  const { data: diff, error } = useQuery({ ...diffQuery(chosen?.id ?? 0, run), enabled: chosen !== undefined });
+  if (!chosen) return <p className="muted compare-none">There is no other run to compare with.</p>;
+  return (
+    <div className="compare" data-testid="compare">
+      <div className="compare-head">
+        <label className="choice">
+          <select
+            aria-label="Compare with"
+            data-testid="compare-with"
+            value={chosen.id}
+            onChange={(e) => set({ compareWith: Number(e.target.value) })}
+          >
+            {others.map((r) => (
+              <option key={r.id} value={r.id}>
+                Run {r.id} · {r.query.slice(0, 60)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <span className="muted">against run {run}</span>
+        {diff && <Totals diff={diff} />}
+      </div>
+      {error && <ProblemNote problem={Problem.from(error)} />}
+      {diff && <Verdict diff={diff} run={run} other={chosen.id} />}
+      {diff && <Differences diff={diff} run={run} other={chosen.id} />}
+    </div>
+  );
+}
+
+function Totals({ diff: { outcome, duration_ms, calls } }: { diff: RunDiff }) {
+  const word = (o: RunDiff["outcome"]["a"]) => (o === null ? "Running" : RUN_OUTCOME[o]);
+  const pair = (a: string, b: string) => (a === b ? a : `${a} → ${b}`);
+  return (
+    <span className="compare-totals">
+      <span>{pair(word(outcome.a), word(outcome.b))}</span>
+      <span>{pair(duration(duration_ms.a), duration(duration_ms.b))}</span>
+      <span>{pair(`${count(calls.a)} calls`, `${count(calls.b)} calls`)}</span>
+    </span>
+  );
+}
+
+function Verdict({ diff, run, other }: { diff: RunDiff; run: number; other: number }) {
+  const set = useWindow((s) => s.set);
+  if (diff.same) {
+    return (
+      <div className="compare-verdict" data-same data-testid="compare-same">
+        <Equal size={14} aria-hidden /> Nothing differs but times.
+      </div>
+    );
+  }
+  if (!diff.divergence) return null;
+  const { sentence, call, seq_a, seq_b }: Divergence = diff.divergence;
+  const show = (run: number, seq: number | null) =>
+    seq !== null && (
+      <button
+        type="button"
+        className="link"
+        onClick={() => set({ openRun: run, cursor: seq, compareWith: run === other ? null : other })}
+      >
+        run {run} at event {seq}
+      </button>
+    );
+  return (
+    <div className="compare-verdict" data-testid="compare-divergence">
+      <Split size={14} aria-hidden />
+      <span className="grow">
+        <strong>{call > 0 ? `They part at call ${call}` : "They part"}</strong>: {sentence}
+      </span>
+      <span className="muted">
+        {show(other, seq_a)} {seq_a !== null && seq_b !== null && "·"} {show(run, seq_b)}
+      </span>
+    </div>
+  );
+}
+
+function Differences({ diff, run, other }: { diff: RunDiff; run: number; other: number }) {
+  const { plan, steps } = diff;
+  const first = diff.divergence?.step_a ?? diff.divergence?.step_b;
+  return (
+    <table className="compare-table">
+      <thead>
+        <tr>
+          <th>What</th>
+          <th>Run {other}</th>
+          <th>Run {run}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {plan.facts.map((fact) => (
+          <tr key={fact.name}>
+            <th>{fact.name.replaceAll("_", " ")}</th>
+            <td>{fact.a}</td>
+            <td>{fact.b}</td>
+          </tr>
+        ))}
+        {plan.verdicts.map((v) => (
+          <tr key={v.tool}>
+            <th className="mono">{v.tool}</th>
+            <td>{v.a?.reason ?? "not there"}</td>
+            <td>{v.b?.reason ?? "not there"}</td>
+          </tr>
+        ))}
+        {plan.tokens.map((t) => (
+          <tr key={t.state}>
+            <th>tokens in {t.state}</th>
+            <td>{count(t.visible.a)}</td>
+            <td>{count(t.visible.b)}</td>
+          </tr>
+        ))}
+        {steps.map((step) => (
+          <StepRows key={step.id.a ?? step.id.b} step={step} first={(step.id.a ?? step.id.b) === first} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function StepRows({ step, first }: { step: StepDiff; first: boolean }) {
+  const set = useWindow((s) => s.set);
+  const id = step.id.b ?? step.id.a ?? "";
+  const side = (which: "a" | "b") => {
+    const status = step.status[which];
+    if (status === null) return <span className="muted">not there</span>;
+    const took = step.duration_ms[which];
+    return (
+      <>
+        <StatusIcon status={status} /> <code>{step.tool[which]}</code>{" "}
+        <span className="muted">
+          {took === null ? UNKNOWN : duration(took)}
+          {step.attempts[which] > 1 && ` · ${step.attempts[which]} attempts`}
+        </span>
+      </>
+    );
+  };
+  return (
+    <>
+      <tr data-first={first || undefined} data-testid={`compare-${id}`}>
+        <th>
+          <button type="button" className="link mono" onClick={() => set({ step: id, tool: null })}>
+            {id}
+          </button>
+        </th>
+        <td>{side("a")}</td>
+        <td>{side("b")}</td>
+      </tr>
+      {step.changed.map((change) => (
+        <tr key={change.path} className="compare-change">
+          <th className="mono">{change.path || "all"}</th>
+          <td>
+            <Cell value={change.a} side="a" />
+          </td>
+          <td>
+            <Cell value={change.b} side="b" />
+          </td>
+        </tr>
+      ))}
+    </>
+  );
+}
+
+function Cell({ value, side }: { value: Value | null; side: "a" | "b" }) {
+  const text = value === null ? "nothing" : typeof value === "string" ? value : JSON.stringify(value);
+  return (
+    <code className="compare-value" data-side={side} title={text}>
+      {text}
+    </code>
+  );
+}

@@ -1,0 +1,98 @@
+/** What can be done with a run that is open: play it again, change one thing, compare, take it along, keep or remove it. */
+import { Download, GitFork, Pin, PinOff, Repeat, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { client, type GraphView, type RunState, type RunSummary } from "../../ipc/client";
+import { count } from "../../lib/format";
+import { queryClient } from "../../lib/queries";
+import { useRunning } from "../../lib/running";
+import { useWindow } from "../../lib/store";
+import { ForkDialog } from "./ForkDialog";
+import { ReplayDialog } from "./ReplayDialog";
+import "./past.css";
+
+interface RunActionsProps {
+  summary: RunSummary;
+  graph: GraphView;
+  state: RunState;
+  cursor: number | null;
+}
+
+export function RunActions({ summary, graph, state, cursor }: RunActionsProps) {
+  const [open, setOpen] = useState<"replay" | "fork" | "delete" | null>(null);
+  const [exported, setExported] = useState<string | null>(null);
+  const attempt = useRunning((s) => s.attempt);
+  const step = useWindow((s) => s.step);
+  const set = useWindow((s) => s.set);
+  const { id, pinned } = summary;
+  const over = summary.outcome !== null;
+
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ["runs"] });
+  const exportRun = () =>
+    attempt(async () => {
+      const { path, events } = await client.exportRun(id, null, []);
+      setExported(`${count(events)} events written to ${path}`);
+    });
+  const pin = () =>
+    attempt(async () => {
+      await client.pinRun(id, !pinned);
+      await Promise.all([refresh(), queryClient.invalidateQueries({ queryKey: ["run", id] })]);
+    });
+  const remove = () =>
+    attempt(async () => {
+      await client.deleteRun(id);
+      set({ openRun: null, cursor: null });
+      await refresh();
+    });
+  const button = (label: string, testId: string, Icon: typeof Pin, act: () => void, disabled = false) => (
+    <button
+      type="button"
+      className="icon-button"
+      aria-label={label}
+      title={label}
+      data-testid={testId}
+      disabled={disabled}
+      onClick={act}
+    >
+      <Icon size={14} />
+    </button>
+  );
+
+  return (
+    <div className="run-actions" role="group" aria-label={`Run ${id}`}>
+      {button("Replay from the record…", "run-replay", Repeat, () => setOpen("replay"), !over)}
+      {button("Fork with one change…", "run-fork", GitFork, () => setOpen("fork"))}
+      {button("Export to a file", "run-export", Download, () => void exportRun())}
+      {button(pinned ? "Do not keep for ever" : "Keep for ever", "run-pin", pinned ? PinOff : Pin, () => void pin())}
+      {open === "delete" ? (
+        <button
+          type="button"
+          className="button small"
+          data-testid="run-delete-sure"
+          onClick={() => void remove()}
+          onBlur={() => setOpen(null)}
+          autoFocus
+        >
+          Delete run {id}
+        </button>
+      ) : (
+        button("Delete…", "run-delete", Trash2, () => setOpen("delete"), !over)
+      )}
+      {exported !== null && (
+        <button
+          type="button"
+          className="badge"
+          data-run-outcome="succeeded"
+          title="Dismiss"
+          onClick={() => setExported(null)}
+          data-testid="exported"
+        >
+          {exported}
+        </button>
+      )}
+      {open === "replay" && <ReplayDialog run={id} graph={graph} onClose={() => setOpen(null)} />}
+      {open === "fork" && (
+        <ForkDialog run={id} graph={graph} state={state} cursor={cursor} step={step} onClose={() => setOpen(null)} />
+      )}
+    </div>
+  );
+}
