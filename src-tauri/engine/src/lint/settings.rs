@@ -89,8 +89,10 @@ fn discovery(catalog: &Catalog, settings: &Settings, found: &mut Vec<Lint>) {
     if !settings.discovery.enabled {
         return;
     }
+    let anybody = Request::default();
+    let Ok(viewer) = Viewer::new(settings, &anybody) else { return };
     let deferred: Vec<&str> =
-        catalog.specs().filter(|s| s.loading == Loading::Deferred).map(|s| s.name.as_str()).collect();
+        catalog.specs().filter(|s| viewer.loads(s) == Loading::Deferred).map(|s| s.name.as_str()).collect();
     if deferred.is_empty() {
         return;
     }

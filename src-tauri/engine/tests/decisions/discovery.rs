@@ -538,8 +538,8 @@ fn sessions_do_not_meet() {
     });
 }
 
-/// A query is about tools, never about finding them: the offline planner leaves the discovery tools alone, a model's
-/// call of them is a call like any other.
+/// A query is about tools, never about finding them: the offline planner leaves the discovery tools alone, and a model
+/// that calls them is answered between its turns, so that they are no steps of its plan.
 #[test]
 fn only_a_model_searches() {
     let desk = shop().asks("search tools that post a message");
@@ -548,8 +548,8 @@ fn only_a_model_searches() {
     assert!(planning.plan.steps.iter().all(|s| !s.tool.starts_with("tool_")), "{:?}", planning.plan);
     let replied =
         desk.plan(&says(r#"{"toolChain": [{"tool": "tool_search", "parameters": {"query": "post", "limit": 3}}]}"#));
-    assert_eq!(replied.plan.steps[0].arguments["limit"], 3, "{:?}", replied.guard);
-    assert_eq!(replied.findings, []);
+    assert_eq!(replied.planner.fallback_reason, "the reply calls only tool_search, which is no step of a plan");
+    assert!(replied.plan.steps.iter().all(|s| !s.tool.starts_with("tool_")), "{:?}", replied.plan);
 }
 
 /// D-09: all ways side by side, what is hidden with its gate, what matched in UTF-16, a faulty pattern beside the rest.

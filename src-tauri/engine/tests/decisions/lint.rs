@@ -237,7 +237,7 @@ fn faults_of_discovery() {
     );
     let modes =
         vec![Mode { name: "m".into(), groups: vec!["g".into()], tools: vec!["rare".into()], ..Default::default() }];
-    check("discovery.filtered", "tool_search", &tools, &Settings { modes, ..settings.clone() });
+    assert_eq!(codes(&tools, &Settings { modes, ..settings.clone() }), [] as [&str; 0], "they survive every mode");
     let unsafe_search = with("tool_search", |t| t.classification = Classification::Destructive);
     check("discovery.filtered", "tool_search", &[deferred, unsafe_search], &settings);
 }
