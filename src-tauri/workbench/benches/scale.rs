@@ -111,12 +111,11 @@ fn graphs(options: &Options) -> Table {
             let shape = spec.shape();
             let Some(path) = shape.duration_ms.filter(|ms| *ms > 0.0) else { continue };
             let scale = PATH_MS / path;
-            let times =
-                seconds.iter().map(|(id, s)| (id.clone(), Duration::from_secs_f64(s * 1000.0 * scale / 1000.0)));
+            let times = seconds.iter().map(|(id, s)| (id.clone(), Duration::from_secs_f64(s * scale / 1000.0)));
             let bench = Bench::new(spec, 1_000, Timed(times.collect()));
             let wall = runs::block_on(bench.run_stored(&store));
             excess.push((wall / PATH_MS - 1.0) * 100.0);
-            speed_up.push(seconds.iter().map(|(_, s)| s * 1000.0).sum::<f64>() * scale / wall);
+            speed_up.push(seconds.iter().map(|(_, s)| s).sum::<f64>() * scale / wall);
         }
         if excess.is_empty() {
             continue;
