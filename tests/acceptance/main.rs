@@ -5,6 +5,7 @@ mod bench;
 mod catalog;
 mod guard;
 mod model;
+mod past;
 mod plan;
 mod run;
 mod visibility;
