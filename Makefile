@@ -2,7 +2,7 @@
 
 SAMPLE ?= 1
 
-.PHONY: run test check bench bindings images ui
+.PHONY: run test crash check bench bindings images ui
 
 ## Build and open the window; without a display, run a sample query on the command line.
 run:
@@ -23,6 +23,11 @@ test: ui
 	.ci/packages build test
 	npm --prefix ui test
 	cargo test --locked --workspace
+
+## Kill a run 200 times at any moment and go on with it.
+crash:
+	.ci/packages compile
+	TOOLPLAN_CRASHES=200 cargo test --locked -p toolplan-cli --test cli killed_runs -- --nocapture
 
 ## Formatting, lints, dependency rules.
 check: ui

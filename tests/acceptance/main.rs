@@ -7,6 +7,7 @@ mod discovery;
 mod guard;
 mod handshake;
 mod model;
+mod past;
 mod plan;
 mod run;
 mod sessions;

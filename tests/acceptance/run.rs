@@ -190,12 +190,13 @@ async fn runs_survive_a_restart_and_can_be_stepped() {
     assert_eq!(detail.state.planning.as_ref().unwrap().guard.calls.len(), 5, "the verdicts are in the journal");
     let mut done = 0;
     for event in &detail.events {
-        let state = bench.workbench.run_at(runs[0].id, event.seq).unwrap();
+        let state = bench.workbench.run_at(runs[0].id, event.seq).unwrap().state;
         let now = state.steps.values().filter(|s| s.status.is_done()).count();
         assert!(now >= done, "event {}", event.seq);
         done = now;
     }
-    assert_eq!(bench.workbench.run_at(runs[0].id, detail.events.len() as u32).unwrap(), before);
+    let end = bench.workbench.run_at(runs[0].id, detail.events.len() as u32).unwrap().state;
+    assert_eq!(end, RunState { planning: None, ..before });
 }
 
 /// S-02: no edit of a plan gets a destructive tool past the guard before an intent.

@@ -142,6 +142,15 @@ impl Store {
         SettingTable(self)
     }
 
+    /// What SQLite finds wrong with the file; empty when nothing is. Reads all of it.
+    pub fn integrity(&self) -> Result<Vec<String>, Problem> {
+        self.read(|db| {
+            let mut query = db.prepare("PRAGMA integrity_check")?;
+            let found = query.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+            Ok(found.into_iter().filter(|said| said != "ok").collect())
+        })
+    }
+
     /// How many transactions the journal's writer has committed since the store was opened; with the number of
     /// appends this tells how well they were grouped.
     pub fn transactions(&self) -> u64 {

@@ -19,6 +19,7 @@ impl Workbench {
         let info = self.info();
         let root = &self.inner.place.root;
         let readable = std::fs::read_dir(root);
+        let faults = self.integrity().unwrap_or_else(|problem| vec![problem.message]);
         let mut checks = vec![
             Check {
                 name: "folder",
@@ -29,7 +30,12 @@ impl Workbench {
                     .map(|e| format!("{e}: check that the folder exists and may be read"))
                     .unwrap_or_default(),
             },
-            Check { name: "database", ok: true, detail: info.workspace.database.clone(), hint: String::new() },
+            Check {
+                name: "database",
+                ok: faults.is_empty(),
+                detail: info.workspace.database.clone(),
+                hint: faults.first().map(|fault| format!("{fault}: put back a copy of the file")).unwrap_or_default(),
+            },
             Check {
                 name: "catalog",
                 ok: info.workspace.tools > 0,

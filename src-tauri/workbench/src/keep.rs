@@ -27,6 +27,11 @@ impl Workbench {
         })
     }
 
+    /// What is wrong with the database file; empty when nothing is.
+    pub fn integrity(&self) -> Result<Vec<String>, Problem> {
+        self.inner.store.integrity()
+    }
+
     /// Removes the runs that the settings do not keep, oldest first, one after another.
     pub async fn prune_runs(&self) -> Result<Pruned, Problem> {
         let workbench = self.clone();
