@@ -6,6 +6,7 @@ mod catalog;
 mod discovery;
 mod guard;
 mod handshake;
+mod meaning;
 mod model;
 mod past;
 mod plan;
