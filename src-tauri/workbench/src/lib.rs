@@ -202,9 +202,9 @@ impl Workbench {
             editing: Mutex::default(),
             linter: Mutex::default(),
             table: Mutex::default(),
+            meaning: meaning::Meaning::new(&environment),
             environment,
             shelf: past::Shelf::default(),
-            meaning: meaning::Meaning::new(&environment),
         };
         let workbench = Self { inner: Arc::new(inner) };
         workbench.load_model_soon();
