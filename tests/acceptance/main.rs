@@ -4,6 +4,7 @@ mod bad_input;
 mod bench;
 mod catalog;
 mod discovery;
+mod control;
 mod guard;
 mod handshake;
 mod meaning;

@@ -82,6 +82,8 @@ struct Drive {
     frontier: Frontier,
     began: Instant,
     tasks: JoinSet<Back>,
+    /// Calls and pauses that were aborted and may not be gone yet.
+    given_up: Vec<AbortHandle>,
     /// Calls that answered at once.
     at_once: Vec<Back>,
     calls: HashMap<Id, (usize, u32, Instant)>,
@@ -144,6 +146,7 @@ impl Driver {
             ahead,
             began: Instant::now(),
             tasks: JoinSet::new(),
+            given_up: vec![],
             at_once: vec![],
             calls: HashMap::new(),
             handles: HashMap::new(),
@@ -162,6 +165,9 @@ impl Driver {
                     drive.state.apply(entry);
                 }
                 watch(&drive.state, &entries);
+                if !starts.is_empty() {
+                    gone(&mut drive.given_up).await;
+                }
                 for prepared in starts {
                     self.leave(&mut drive, prepared);
                 }
@@ -307,6 +313,7 @@ impl Driver {
                 let handle = drive.ahead.steps.get_index_of(step).and_then(|step| drive.handles.remove(&step));
                 if let Some(handle) = handle {
                     handle.abort();
+                    drive.given_up.push(handle);
                 }
             }
             _ => {}
@@ -595,6 +602,18 @@ async fn struck(
             let text = result.data.to_string();
             let half = text.chars().take(text.chars().count() / 2).collect::<String>();
             Ok(ToolResult { data: half.into(), confidence: None, sources: vec![] })
+        }
+    }
+}
+
+/// Lets what was given up be dropped before others take its slots. Work that does not let go of its thread is not
+/// waited for.
+async fn gone(given_up: &mut Vec<AbortHandle>) {
+    for handle in given_up.drain(..) {
+        let mut turns = 0;
+        while !handle.is_finished() && turns < 64 {
+            tokio::task::yield_now().await;
+            turns += 1;
         }
     }
 }
