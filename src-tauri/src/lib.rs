@@ -35,7 +35,6 @@ pub fn ipc() -> Builder<tauri::Wry> {
             commands::run::cancel_run,
             commands::run::runs,
             commands::run::open_run,
-            commands::run::run_at,
             commands::session::session,
             commands::session::session_event,
             commands::session::plan_in_session,
