@@ -156,7 +156,7 @@ const OTHER_ACT: f32 = 0.85;
 const WORDS: f32 = 0.055;
 
 /// How much of the best other tool of its namespace counts for a tool: servers come with tools that work together.
-const SIBLING: f32 = 0.2;
+const SIBLING: f32 = 0.1;
 
 /// What likeness and words together make a tool fit, and below what, or what share of the best, it is not found.
 const LIKE_FITS: f32 = 0.39;

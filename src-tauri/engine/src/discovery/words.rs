@@ -100,11 +100,16 @@ pub(super) fn asked(query: &str) -> Vec<Asked<'_>> {
 
 /// As much of a query as is read.
 pub(super) fn beginning(query: &str) -> &str {
-    let mut end = query.len().min(MAX_BYTES);
-    while !query.is_char_boundary(end) {
+    cut(query, MAX_BYTES)
+}
+
+/// The beginning of a text, at most so many bytes.
+pub(super) fn cut(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
         end -= 1;
     }
-    &query[..end]
+    &text[..end]
 }
 
 /// The sentences of a query, those too short to stand alone together with the next one.
