@@ -72,6 +72,12 @@ pub fn run() {
             let workbench = tauri::async_runtime::block_on(Workbench::open(options))
                 .inspect_err(|problem| eprintln!("error: {}\nhint: {}", problem.message, problem.hint))?;
             tauri::async_runtime::spawn(follow::follow(app.handle().clone(), workbench.clone()));
+            let reader = workbench.clone();
+            tauri::async_runtime::spawn(async move {
+                reader.settle_model().await;
+                // Without a model there is nothing to read, and the window says so.
+                let _ = reader.index_embeddings();
+            });
             app.manage(workbench);
             Ok(())
         })

@@ -4,6 +4,7 @@ mod bad_input;
 mod bench;
 mod catalog;
 mod guard;
+mod meaning;
 mod model;
 mod plan;
 mod run;

@@ -2,7 +2,7 @@
 
 use crate::{
     arguments::{Ask, Cases, Cli, Command, Context, Eval, Format, Guard, Switch, Tools},
-    print,
+    model, print,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use std::{io::Read, path::Path};
@@ -14,6 +14,7 @@ use toolplan_workbench::{
         tool::ToolSpec,
     },
     eval,
+    meaning::{Models, Reader},
     views::SampleQuery,
 };
 
@@ -25,17 +26,22 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
         Command::Eval { command: Eval::Guard(cases) } => return eval_guard(&cases, json),
         Command::Eval { command: Eval::Plans(cases) } => return eval_plans(&cases, json),
         Command::Eval { command: Eval::Retrieval { cases, catalog, members, limit, semantic } } => {
-            eval::retrieval::require_lexical(semantic == Switch::On)?;
-            return eval_retrieval(&cases, &catalog, members.as_deref(), limit, json);
+            let reader = reader(semantic)?;
+            return eval_retrieval(&cases, &catalog, members.as_deref(), limit, reader.as_ref(), json);
         }
         Command::Eval { command: Eval::Selection { cases, catalog, semantic } } => {
-            eval::retrieval::require_lexical(semantic == Switch::On)?;
-            return eval_selection(&cases, catalog.as_deref(), json);
+            return eval_selection(&cases, catalog.as_deref(), reader(semantic)?, json);
         }
         Command::Eval { command: Eval::Classification(cases) } => return eval_classification(&cases, json),
+        Command::Model { command } => match model::without_workspace(&command, json) {
+            Some(done) => return done,
+            None => Command::Model { command },
+        },
         other => other,
     };
     let workbench = Workbench::open(Options { folder: cli.workspace, ..Options::default() }).await?;
+    // What is asked must not depend on how fast the model loads.
+    workbench.settle_model().await;
     let info = workbench.info();
     for notice in &info.workspace.notices {
         eprintln!("note: {} ({})", notice.message, notice.hint);
@@ -97,6 +103,7 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
             show(json, &checks, || print::checks(&checks));
             Ok(checks.iter().all(|c| c.ok))
         }
+        Command::Model { command } => model::with_workspace(&workbench, &command, json).await,
         Command::Eval { .. } => unreachable!("carried out above"),
     }
 }
@@ -196,14 +203,23 @@ fn eval_plans(cases: &Cases, json: bool) -> Result<bool, Problem> {
     Ok(true)
 }
 
+/// The installed model, where one is asked for.
+fn reader(semantic: Switch) -> Result<Option<Reader>, Problem> {
+    match semantic {
+        Switch::On => eval::retrieval::require_model(&Models::from_env()?).map(Some),
+        Switch::Off => Ok(None),
+    }
+}
+
 fn eval_retrieval(
     cases: &Cases,
     folder: &Path,
     members: Option<&Path>,
     limit: usize,
+    reader: Option<&Reader>,
     json: bool,
 ) -> Result<bool, Problem> {
-    let catalog = eval::retrieval::read_catalog(folder, members)?;
+    let catalog = eval::retrieval::read_catalog(folder, members, reader, model::progress)?;
     catalog.problems.iter().for_each(print::problem);
     let mut rows = vec![];
     let mut sets = vec![];
@@ -223,12 +239,13 @@ fn eval_retrieval(
     Ok(true)
 }
 
-fn eval_selection(cases: &Cases, folder: Option<&Path>, json: bool) -> Result<bool, Problem> {
-    let mut shelf = eval::selection::Shelf::new(folder);
+fn eval_selection(cases: &Cases, folder: Option<&Path>, reader: Option<Reader>, json: bool) -> Result<bool, Problem> {
+    let mut shelf = eval::selection::Shelf::new(folder).with_model(reader);
     let (mut all_cases, mut rows, mut scores) = (vec![], vec![], vec![]);
     for file in &cases.cases {
         let read = eval::read_cases::<eval::selection::Case>(file)?;
         read.problems.iter().for_each(print::problem);
+        shelf.read_ahead(&read.cases, model::progress)?;
         let mine = eval::selection::run(&mut shelf, &read.cases)?;
         scores.push((read.name, eval::selection::score(&read.cases, &mine)));
         all_cases.extend(read.cases);
@@ -332,7 +349,7 @@ fn apply(context: &Context, request: &mut Request) {
     }
 }
 
-fn show(json: bool, value: &impl Serialize, text: impl FnOnce()) {
+pub fn show(json: bool, value: &impl Serialize, text: impl FnOnce()) {
     if json {
         match serde_json::to_string_pretty(value) {
             Ok(json) => println!("{json}"),

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod commands;
+mod model;
 mod print;
 
 use arguments::{Cli, Format};

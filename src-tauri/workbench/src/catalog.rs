@@ -7,9 +7,7 @@ use crate::{
 };
 use std::{collections::HashMap, sync::Arc};
 use toolplan_engine::{
-    Problem,
-    discovery::Index,
-    planning,
+    Problem, planning,
     request::Request,
     tool::{Binding, Catalog, Revision, ToolSpec},
     verdict::{Gate, Outcome, Trail},
@@ -139,6 +137,8 @@ impl Workbench {
         let mut tools = self.inner.tools.write().expect("no writer panics");
         Arc::make_mut(&mut tools.index).upsert(&spec);
         tools.catalog = tools.catalog.with(revision, spec)?;
+        drop(tools);
+        self.read_on();
         Ok(())
     }
 
@@ -146,8 +146,9 @@ impl Workbench {
         let stored = self.inner.store.registry().load()?;
         let (catalog, mut problems) = Catalog::new(stored.revision, stored.specs);
         problems.extend(stored.problems);
-        let index = Arc::new(Index::of(&catalog));
+        let index = Arc::new(self.index_of(&catalog));
         *self.inner.tools.write().expect("no writer panics") = crate::Tools { catalog, index };
+        self.read_on();
         Ok(problems)
     }
 

@@ -10,7 +10,7 @@ mod doctor;
 pub mod eval;
 mod graph;
 mod home;
-mod meaning;
+pub mod meaning;
 mod plans;
 mod runs;
 mod sample;
@@ -84,6 +84,7 @@ struct Inner {
     followers: Mutex<Vec<mpsc::UnboundedSender<RunUpdate>>>,
     toolbox: Mutex<Option<(toolplan_engine::settings::NetworkSettings, Toolbox)>>,
     notices: Vec<Problem>,
+    meaning: meaning::Meaning,
 }
 
 /// The catalog with its search index, replaced together.
@@ -151,8 +152,11 @@ impl Workbench {
             followers: Mutex::default(),
             toolbox: Mutex::default(),
             notices,
+            meaning: meaning::Meaning::new(&environment),
         };
-        Ok(Self { inner: Arc::new(inner) })
+        let workbench = Self { inner: Arc::new(inner) };
+        workbench.load_model_soon();
+        Ok(workbench)
     }
 
     /// What the window shows before the first query.

@@ -71,6 +71,7 @@ impl Workbench {
     pub async fn plan(&self, request: Request, previous: Option<u32>) -> Result<PlanView, Problem> {
         let settings = self.settings();
         planning::validate(&settings, &request)?;
+        self.settle_model().await;
         let before = previous.and_then(|id| self.planned(id).ok());
         let said = self.ask(&settings, &request, before.as_deref()).await?;
         self.decide(settings, request, said, before.as_deref())
