@@ -25,6 +25,55 @@ export const commands = {
 	/**  All runs, newest first. */
 	runs: () => typedError<RunSummary[], Problem>(__TAURI_INVOKE("runs")),
 	openRun: (run: number) => typedError<RunDetail, Problem>(__TAURI_INVOKE("open_run", { run })),
+	/**  The session called `id`; a new one begins in REQUEST. */
+	session: (id: string) => typedError<SessionView, Problem>(__TAURI_INVOKE("session", { id })),
+	/**  A message, a selection, a reset or a recovery; a refusal is in the view. */
+	sessionEvent: (id: string, event: SessionEvent) => typedError<SessionView, Problem>(__TAURI_INVOKE("session_event", { id, event })),
+	/**  Plans the request in the session's state and intent. */
+	planInSession: (id: string, request: Request, previous: number | null) => typedError<SessionPlan, Problem>(__TAURI_INVOKE("plan_in_session", { id, request, previous })),
+	/**  A page of the matrix of tools and states. */
+	visibilityMatrix: (query: MatrixQuery) => typedError<MatrixPage, Problem>(__TAURI_INVOKE("visibility_matrix", { query })),
+	/**  Why the tool is, or is not, visible, for every combination of the query. */
+	whyHidden: (tool: string, query: WhyQuery) => typedError<WhyRow[], Problem>(__TAURI_INVOKE("why_hidden", { tool, query })),
+	/**  Takes a policy file's text into the settings, or says what it would change. */
+	importPolicy: (text: string, tryOnly: boolean) => typedError<PolicyImport, Problem>(__TAURI_INVOKE("import_policy", { text, tryOnly })),
+	/**  What hiding tools saved in the turns of a planning. */
+	tokenSavings: (plan: number) => typedError<Savings, Problem>(__TAURI_INVOKE("token_savings", { plan })),
+	/**  What hiding tools saved in a conversation recorded elsewhere. */
+	conversationSavings: (conversation: Conversation) => typedError<Savings, Problem>(__TAURI_INVOKE("conversation_savings", { conversation })),
+	/**  The planning view of the extensions, or of those that the settings enable. */
+	planningView: (extensions: string[] | null) => typedError<PlanningView, Problem>(__TAURI_INVOKE("planning_view", { extensions })),
+	lints: (query: LintQuery) => typedError<LintPage, Problem>(__TAURI_INVOKE("lints", { query })),
+	/**  Applies the fixes of the lints that the query finds, all pages of them. */
+	applyLintFix: (query: LintQuery) => typedError<FixesApplied, Problem>(__TAURI_INVOKE("apply_lint_fix", { query })),
+	/**  A page of the catalog with counts for its filters. */
+	catalogQuery: (query: CatalogQuery) => typedError<CatalogPage, Problem>(__TAURI_INVOKE("catalog_query", { query })),
+	/**  What the edit would change, also in the planning `plan`. */
+	bulkPreview: (selection: Selection, patch: ToolPatch, plan: number | null) => typedError<BulkPreview, Problem>(__TAURI_INVOKE("bulk_preview", { selection, patch, plan })),
+	/**  The same edit for many tools, as one revision. */
+	bulkEdit: (selection: Selection, patch: ToolPatch) => typedError<BulkDone, Problem>(__TAURI_INVOKE("bulk_edit", { selection, patch })),
+	/**  Takes the last edit of the catalog back, as a new revision. */
+	undo: () => typedError<Undone, Problem>(__TAURI_INVOKE("undo")),
+	/**  Makes the edit again that was taken back last. */
+	redo: () => typedError<Undone, Problem>(__TAURI_INVOKE("redo")),
+	/**  Revisions of the catalog, newest first. */
+	catalogHistory: (offset: number, limit: number) => typedError<CatalogHistory, Problem>(__TAURI_INVOKE("catalog_history", { offset, limit })),
+	/**  How a tool differs between two revisions; without `to`, from then to now. */
+	toolDiff: (name: string, from: number, to: number | null) => typedError<ToolDiff, Problem>(__TAURI_INVOKE("tool_diff", { name, from, to })),
+	/**  How the catalog differs between two revisions; without `to`, from then to now. */
+	catalogDiff: (from: number, to: number | null, offset: number, limit: number) => typedError<CatalogDiff, Problem>(__TAURI_INVOKE("catalog_diff", { from, to, offset, limit })),
+	/**  Makes the whole catalog what it was at `revision`, as a new revision. */
+	revertCatalog: (revision: number) => typedError<number, Problem>(__TAURI_INVOKE("revert_catalog", { revision })),
+	/**  What the unclassified tools of the selection seem to be. */
+	suggestClassification: (selection: Selection) => typedError<ClassificationSuggestion[], Problem>(__TAURI_INVOKE("suggest_classification", { selection })),
+	/**  One query searched in every way, side by side. `hidden`: also the tools that the session does not see. */
+	searchLab: (request: Request, query: SearchQuery, hidden: boolean) => typedError<SearchLab, Problem>(__TAURI_INVOKE("search_lab", { request, query, hidden })),
+	/**  The groups of tools as the model would see them. */
+	toolDirectory: (request: Request) => typedError<Directory, Problem>(__TAURI_INVOKE("tool_directory", { request })),
+	/**  The deferred tools that the session has activated. */
+	activatedTools: (session: string) => typedError<string[], Problem>(__TAURI_INVOKE("activated_tools", { session })),
+	/**  Takes an activation back, or all of the session's where no tool is named. */
+	deactivateTools: (session: string, tool: string | null) => typedError<null, Problem>(__TAURI_INVOKE("deactivate_tools", { session, tool })),
 	/**  The run as it was after the event `seq`; 0 is before the first. */
 	runAt: (run: number, seq: number) => typedError<RunAt, Problem>(__TAURI_INVOKE("run_at", { run, seq })),
 	/**  Rows of the log that the filter lets through; see `docs/journal.md` for its language. */
@@ -74,6 +123,16 @@ export const commands = {
 	runTimeline: (run: number) => typedError<Timeline, Problem>(__TAURI_INVOKE("run_timeline", { run })),
 	/**  Reads a breakpoint as it is typed: `step:step-2`, `error:timeout`, `cost>0.5`, `result /items/0/id == 3`. */
 	parseBreakpoint: (text: string) => typedError<BreakOn, Problem>(__TAURI_INVOKE("parse_breakpoint", { text })),
+	/**  Whether a model is installed, and how many tools it has read. */
+	embeddingModel: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("embedding_model")),
+	/**  Installs the model at `path`, a folder or a package file, and starts to read the catalog with it. */
+	addEmbeddingModel: (path: string) => typedError<ModelInfo, Problem>(__TAURI_INVOKE("add_embedding_model", { path })),
+	/**  Removes the model from this computer. */
+	removeEmbeddingModel: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("remove_embedding_model")),
+	/**  Reads the tools that the model has not read yet, in the background; `embedding_model` tells how far it is. */
+	indexEmbeddings: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("index_embeddings")),
+	/**  Stops reading; what is read stays. */
+	cancelIndexEmbeddings: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("cancel_index_embeddings")),
 };
 
 /** Events */
@@ -82,6 +141,15 @@ export const events = {
 };
 
 /* Types */
+/**  How long an activated tool stays in the prompt. */
+export type ActivationScope = "run" | 
+/**  For the session's id, until it is taken back or the program ends. */
+"session";
+
+/**  Who did it. */
+export type Actor = "person" | "model";
+
+/**  Timeouts from a tool's history, where neither step nor tool states one (O-11). */
 export type AdaptiveTimeout = {
 	enabled?: boolean,
 	/**  Times the 95th percentile of the tool's durations. */
@@ -93,6 +161,16 @@ export type AdaptiveTimeout = {
 	min_calls?: number,
 };
 
+/**  When a tool was last changed. */
+export type Age = 
+/**  By the newest revision. */
+"newest" | 
+/**  Within a day. */
+"day" | 
+/**  Within a week. */
+"week" | "older";
+
+/**  Who answers the calls of one tool in a replay. */
 export type AnswerSource = 
 /**  The record of the origin; a call that it does not hold fails the replay. */
 { kind: "recorded" } | 
@@ -101,21 +179,28 @@ export type AnswerSource =
 /**  The tool itself, after the runtime gate has admitted the call with today's catalog and settings. */
 { kind: "live" };
 
+/**  Everything the window needs before the first query. */
 export type AppInfo = {
 	version: string,
 	workspace: WorkspaceInfo,
 	provider: ProviderInfo,
+	embedding_model: ModelInfo,
 	settings: Settings,
 	revision: number,
 	samples: SampleQuery[],
 };
 
+/**
+ *  What the query must hold for a tool to apply, and the argument it fills. Rules are data (G-12): the built-in tools
+ *  use the same form as the user's own.
+ */
 export type Applicability = {
 	needs: Needs,
 	/**  The argument that receives what was found. */
 	argument: string,
 };
 
+/**  One attempt of a step. */
 export type Attempt = {
 	number: number,
 	tool: string,
@@ -132,8 +217,19 @@ export type Attempt = {
 	unknown?: boolean,
 };
 
+/**  How an attempt ended. */
 export type AttemptOutcome = { kind: "succeeded"; result: ToolResult } | { kind: "failed"; error: ToolError };
 
+/**  How the pauses between attempts grow (source 001, `TOOL_RETRY_BACKOFF`). */
+export type Backoff = 
+/**  1, 2, 4 times the base. */
+"exponential" | 
+/**  1, 2, 3 times the base. */
+"linear" | 
+/**  The base every time. */
+"fixed";
+
+/**  What happens when the tool is called. */
 export type Binding = 
 /**  Known only by its description: it can be planned, not run. */
 { kind: "none" } | 
@@ -146,6 +242,11 @@ export type Binding =
 /**  A fixed answer, for demonstrations and experiments; never presented as a real result. */
 { kind: "mock"; result: Value; delay_ms?: number };
 
+export type BlockKind = 
+/**  How to find what is not shown. */
+"discovery" | "directory" | "hints";
+
+/**  What a breakpoint is about. */
 export type BreakOn = { kind: "step"; step: string; when?: When } | { kind: "tool"; tool: string; when?: When } | 
 /**  An attempt failed; of this class where one is named. */
 { kind: "error"; class?: ErrorClass | null } | 
@@ -165,6 +266,7 @@ when?: When;
 /**  JSON Pointer into the arguments or the result's data. */
 path: string; operator: Operator; value?: Value };
 
+/**  A place to stop. */
 export type Breakpoint = {
 	/**  Names it among the run's breakpoints. */
 	id: number,
@@ -172,6 +274,29 @@ export type Breakpoint = {
 	enabled?: boolean,
 };
 
+/**  What a bulk edit did. When nothing changed, the revision is the one that was. */
+export type BulkDone = {
+	revision: number,
+	changed: number,
+	label: string,
+	undo: UndoState,
+	problems: Problem[],
+};
+
+/**  What a bulk edit would do. */
+export type BulkPreview = {
+	/**  Tools that are selected. */
+	selected: number,
+	/**  Tools that would change. */
+	changed: number,
+	/**  The first of those, at most 50. */
+	examples: ToolDiff[],
+	/**  What would differ in the open planning. */
+	changes: Change[],
+	problems: Problem[],
+};
+
+/**  The cache of results (O-08). */
 export type CacheSettings = {
 	enabled?: boolean,
 	/**  Seconds that a result stays. */
@@ -180,6 +305,16 @@ export type CacheSettings = {
 	max_entries?: number,
 };
 
+/**  How an id came into the expanded set. */
+export type Came = 
+/**  Enabled under this very name. */
+"enabled" | 
+/**  Another name of an enabled extension, or of the same family. */
+"alias" | 
+/**  An enabled extension implies it. */
+"implied";
+
+/**  A tool that ranks for the query. */
 export type Candidate = {
 	tool: string,
 	/**  0..1, relative to the best. */
@@ -187,6 +322,145 @@ export type Candidate = {
 	matched: string[],
 };
 
+/**  Which extensions are enabled and what their ids mean (source 002). */
+export type CapabilitySettings = {
+	/**
+	 *  Ids of extensions: names of the core catalog, aliases, namespaces or tools. Empty, or null in a file: none, and
+	 *  the planning view is empty (K-06).
+	 */
+	enabled_extensions?: string[],
+	/**  The bundled entries, aliases, implications and matchers. */
+	use_core_catalog?: boolean,
+	/**  More groups of ids that mean one extension; the first of a group is its canonical id. */
+	aliases?: string[][],
+	/**  What an extension brings along, one way. */
+	implications?: { [key in string]: string[] },
+	/**  Suggest capabilities for a query by patterns (K-11). */
+	suggest?: boolean,
+	/**  More patterns beside the core's. */
+	matchers?: RequestMatcher[],
+};
+
+/**  A capability that the words of a query call for. */
+export type CapabilitySuggestion = {
+	capability: string,
+	/**  Tools with the capability that the model sees, in the order of the planning view. */
+	tools: string[],
+	/**  What matched; empty for a capability that goes along with another. */
+	matches: PatternMatch[],
+	/**  The capability that this one goes along with. */
+	along_with: string | null,
+};
+
+/**  A capability with the tools that have it, in the order of the entries. */
+export type CapabilityTools = {
+	capability: string,
+	tools: string[],
+};
+
+/**  How the catalog differs between two revisions. */
+export type CatalogDiff = {
+	from: number,
+	to: number,
+	added: number,
+	removed: number,
+	changed: number,
+	/**  By name; the page that was asked for. */
+	tools: ToolDiff[],
+};
+
+/**
+ *  Which tools count. Of one list any value will do, but for tags, which a tool must all have; empty lists let all
+ *  through.
+ */
+export type CatalogFilter = {
+	/**  Words of name, title, description or tags, in any letter case; beside them, what the search index finds. */
+	text?: string,
+	namespaces?: string[],
+	groups?: string[],
+	categories?: Category[],
+	classifications?: Classification[],
+	loadings?: Loading[],
+	side_effects?: SideEffects[],
+	tags?: string[],
+	/**  Where the tool's way ended. */
+	gates?: Gate[],
+	visible?: boolean | null,
+	/**  Codes of lints. */
+	lints?: string[],
+	ages?: Age[],
+};
+
+/**  The revisions of the catalog, newest first. */
+export type CatalogHistory = {
+	revisions: CatalogRevision[],
+	total: number,
+	undo: UndoState,
+};
+
+/**  A row of the table. */
+export type CatalogItem = {
+	row: CatalogRow,
+	description: string,
+	capabilities: string[],
+	cost: TokenCost,
+	/**  The definition's part of the context window, 0..1. */
+	share: number | null,
+	lints: LintMark[],
+	/**  For an unclassified tool: what it seems to be. Nothing happens until somebody accepts it (V-06). */
+	suggestion: Suggestion | null,
+	stats: ToolStats | null,
+	/**  The revision that changed it last. */
+	changed_revision: number,
+	/**  Milliseconds since 1970-01-01 UTC. */
+	changed_ms: number,
+};
+
+/**  A page of the catalog table. */
+export type CatalogPage = {
+	revision: number,
+	/**  Tools of the catalog. */
+	all: number,
+	/**  Tools that the filter lets through. */
+	total: number,
+	offset: number,
+	rows: CatalogItem[],
+	facets: Facet[],
+	context_window: number,
+	undo: UndoState,
+	took_ms: number | null,
+};
+
+/**  What the catalog table asks for. */
+export type CatalogQuery = {
+	request?: Request,
+	/**  The open planning: where each tool's way ended there. */
+	plan?: number | null,
+	filter?: CatalogFilter,
+	sort?: CatalogSort,
+	descending?: boolean,
+	offset?: number,
+	/**  At most 500; 0 asks for the counts alone. */
+	limit?: number,
+};
+
+export type CatalogRevision = {
+	revision: number,
+	/**  Milliseconds since 1970-01-01 UTC. */
+	at_ms: number,
+	author: string,
+	label: string,
+	/**  Tools that it changed. */
+	tools: number,
+	/**  The first of those, at most 5. */
+	examples: string[],
+	/**  The revision that this one took back. */
+	undoes: number | null,
+	/**  The revision that this one made again. */
+	redoes: number | null,
+};
+
+/**  One row of the catalog table for a request. */
 export type CatalogRow = {
 	name: string,
 	title: string | null,
@@ -208,8 +482,14 @@ export type CatalogRow = {
 	runnable: boolean,
 };
 
+export type CatalogSort = 
+/**  Best match first where there is a text, else the order of registration. */
+"relevance" | "registration" | "name" | "namespace" | "group" | "category" | "classification" | "loading" | "side_effects" | "gate" | "tokens" | "changed" | "calls" | "failure_rate" | "duration" | "lints";
+
+/**  What a tool is for (source 001, `ToolInfo.category`). */
 export type Category = "search" | "validation" | "synthesis" | "external";
 
+/**  One difference between two plannings. */
 export type Change = {
 	subject: ChangeSubject,
 	/**  Step id, tool name or state name. */
@@ -226,15 +506,45 @@ export type ChangeSubject =
 /**  Tokens of the visible set in a state. */
 "tokens";
 
+/**  A timeout that the tool's history suggests (O-11). */
 export type ChosenTimeout = {
 	timeout_ms: number,
 	reason: string,
 };
 
+/**  Whether a tool may be shown before an intent is selected (source 004). */
 export type Classification = "SAFE" | "DESTRUCTIVE" | 
 /**  Nobody has said: treated as destructive (V-06). */
 "unclassified";
 
+/**  What an unclassified tool seems to be. */
+export type ClassificationSuggestion = {
+	tool: string,
+	suggestion: Suggestion,
+};
+
+/**  A conversation recorded elsewhere, as a JSON file states it. */
+export type Conversation = {
+	/**  Names of all tools that there are; empty means the catalog's. */
+	all_tools?: string[],
+	/**  Tokens of definitions that the catalog does not have, by name. */
+	definitions?: { [key in string]: number },
+	turns?: ConversationTurn[],
+};
+
+/**  One prompt and what its reply searched for. */
+export type ConversationTurn = {
+	/**  Names of the tools whose definitions stand in the prompt, in their order. */
+	tools?: string[],
+	/**  The other parts of the prompt, in their order; the searches of earlier turns are added by themselves. */
+	blocks?: TextBlock[],
+	/**  The searches and selections that the reply makes. */
+	calls?: SearchCall[],
+	/**  Whether the prompt was sent only for them; unset means: yes, where there are calls and another turn follows. */
+	extra?: boolean | null,
+};
+
+/**  A query taken apart (P-02). At most [`crate::decompose::MAX_SUB_QUERIES`] parts. */
 export type Decomposition = {
 	query_type: QueryType,
 	sub_queries: SubQuery[],
@@ -245,12 +555,96 @@ export type Decomposition = {
 	reasoning?: string,
 };
 
-export type DiscoverySettings = {
-	/**  While off, deferred tools are shown like all others. */
-	enabled?: boolean,
-	discovery_tools?: string[],
+export type DiffKind = "added" | "removed" | "changed" | "same";
+
+/**  The groups in the order of the settings, then those of the namespaces. */
+export type Directory = {
+	groups: DirectoryGroup[],
+	/**  Groups beyond `discovery.directory.max_groups`. */
+	left_out: number,
+	/**  What the model sees of it. */
+	text: string,
 };
 
+export type DirectoryGroup = {
+	name: string,
+	title: string | null,
+	trigger: string | null,
+	task_type: TaskType | null,
+	/**  How many tools it holds. */
+	tools: number,
+	/**  The shortest names. */
+	examples: string[],
+};
+
+/**  The groups of tools in the prompt (D-07). */
+export type DirectorySettings = {
+	enabled?: boolean,
+	/**  1 to 100. */
+	max_groups?: number,
+	/**  Names shown of each group, 0 to 50. */
+	max_tools_per_group?: number,
+	include_tool_counts?: boolean,
+	/**  A group of each namespace for the tools that no group of `groups` takes. */
+	include_default_groups?: boolean,
+	groups?: ToolGroup[],
+};
+
+export type DiscoveryEvent = 
+/**  The index of the catalog is at hand. */
+{ type: "tool_search_cache_ready"; 
+/**  The stored index; empty where it is kept in memory only. */
+db_path: string; tool_count: number; 
+/**  Always true: the ranking is part of the program. */
+fts_available: boolean; 
+/**  Tools that the policy lets through. */
+execution_tool_count: number; 
+/**  Tools whose schemas stand in the prompt. */
+visible_tool_count: number } | { type: "planner_tool_policy_filtered"; 
+/**  The first of them, at most 50. */
+removed: string[]; original_count: number; filtered_count: number } | { type: "tool_search_query"; query: string; requested_search_type: SearchType; effective_search_type: SearchType; results_count: number; tags: string[]; namespace: string | null } | { type: "tool_get"; requested: string[]; returned: string[]; 
+/**  Requested and not returned. */
+withheld: string[]; include_schemas: boolean; include_examples: boolean } | { type: "tool_hints_generated"; query: string; requested_search_type: SearchType; effective_search_type: SearchType; count: number; top_k: number } | { type: "tool_directory_rendered"; group_count: number } | { type: "tool_activated"; tool_name: string; activation_scope: ActivationScope; 
+/**  `tool_call` */
+source: string; 
+/**  `first_use` */
+reason: string } | { type: "tool_activation_denied"; tool_name: string; 
+/**  `visibility_policy`, or `session_id_missing`. */
+reason: string; 
+/**  The gate that refused; null when none did. */
+gate: Gate | null; 
+/**  The rule of that gate, and the setting behind it. */
+rule: string; config_key: string };
+
+/**  Deferred loading, search and the prompt's aids (source 003). */
+export type DiscoverySettings = {
+	/**  While off, deferred tools are shown like all others and the discovery tools are hidden. */
+	enabled?: boolean,
+	/**  Names that survive the allow-list, the required tags and every mode. */
+	discovery_tools?: string[],
+	/**  How a tool loads that declares nothing. */
+	default_loading?: Loading,
+	/**  Names that load from the start whatever they declare: `*` is any text, `?` any one character. */
+	always_loaded_patterns?: string[],
+	activation_scope?: ActivationScope,
+	/**  Namespaces whose tools rank a little higher, the most preferred first. */
+	preferred_namespaces?: string[],
+	/**  Look for the words' letters anywhere in a tool when no tool ranks. */
+	fts_fallback_to_regex?: boolean,
+	/**  Take only the differences into the stored index; else any difference builds it anew. */
+	enable_incremental_index?: boolean,
+	/**  Build the index anew whenever the workspace is opened. */
+	rebuild_index_on_open?: boolean,
+	/**  The most that one search finds; 0 means 10. */
+	max_search_results?: number,
+	/**  Folder of the stored indexes, from the workspace's folder; empty means the person's cache folder. */
+	cache_dir?: string,
+	hints?: HintSettings,
+	directory?: DirectorySettings,
+	examples?: ExampleSettings,
+};
+
+/**  Where two runs part. */
 export type Divergence = {
 	kind: DivergenceKind,
 	/**  Number of the tool call in the order of the run, from 1; 0 when it is not about a call. */
@@ -284,6 +678,7 @@ export type DivergenceKind =
 /**  A replay decided otherwise than its origin. */
 "decision";
 
+/**  What an event of a run survives once it was shown (O-10). */
 export type Durability = 
 /**  The end of this process, `kill -9` included; a power cut may take the last moments. */
 "process" | 
@@ -295,6 +690,15 @@ export type EdgeKind =
 "data" | 
 /**  Order only. */
 "order";
+
+/**  Who describes a tool. */
+export type EntrySource = 
+/**  The bundled core catalog. */
+"core" | 
+/**  The tool's own metadata. */
+"tool" | 
+/**  The core catalog and the tool's own metadata. */
+"both";
 
 export type ErrorClass = 
 /**  The arguments are wrong. */
@@ -310,6 +714,7 @@ export type ErrorClass =
 /**  The tool has no binding here. */
 "unbound" | "internal";
 
+/**  Some rows of a run's log. */
 export type EventPage = {
 	rows: EventRow[],
 	/**  How many the filter lets through. */
@@ -318,6 +723,7 @@ export type EventPage = {
 	events: number,
 };
 
+/**  One event as a line of the log. */
 export type EventRow = {
 	seq: number,
 	at_ms: number,
@@ -329,24 +735,64 @@ export type EventRow = {
 	text: string,
 };
 
+/**  A stretch of text that a verdict rests on. */
 export type Evidence = {
 	source: Source,
 	span: Span,
 	text: string,
 };
 
+/**  Examples in what `tool_get` returns. */
+export type ExampleSettings = {
+	enabled?: boolean,
+	/**  1 to 10. */
+	max_examples_per_tool?: number,
+	/**  The example's query and expected result beside its arguments. */
+	include_descriptions?: boolean,
+};
+
+/**  Whether a step may run beside others (source 001, `executionMode`). */
 export type ExecutionMode = "parallel" | 
 /**  Runs alone among the sequential steps of the plan, in plan order. */
 "sequential";
 
+/**  The phase of the conversation (source 004). The transitions between them: [`ExecutionState::transition`]. */
 export type ExecutionState = 
 /**  Also what an unknown or missing state counts as: the most restrictive (V-06). */
 "REQUEST" | "REASONING" | "ACTION";
 
+/**  An id of the expanded set. */
+export type ExpandedId = {
+	id: string,
+	came: Came,
+	/**  The enabled id that it came from, as it was given. */
+	from: string,
+};
+
+/**  A file that a run was written to. */
 export type Exported = {
 	path: string,
 	events: number,
 	bytes: number,
+};
+
+/**  The values of one property with how many tools have each, were only this property's own filter lifted. */
+export type Facet = {
+	name: FacetName,
+	/**  Most frequent first; at most 200. */
+	values: FacetValue[],
+	/**  How many values there are. */
+	distinct: number,
+};
+
+/**  The properties that the table is filtered by, named like the fields of [`CatalogFilter`]. */
+export type FacetName = "namespaces" | "groups" | "categories" | "classifications" | "loadings" | "side_effects" | "tags" | "gates" | "visible" | "lints" | "ages";
+
+export type FacetValue = {
+	/**  As the filter takes it. */
+	value: string,
+	count: number,
+	selected: boolean,
 };
 
 export type FactDiff = {
@@ -356,6 +802,7 @@ export type FactDiff = {
 	b: string,
 };
 
+/**  What to call instead when a step fails (source 001, `IToolStep.fallback`). */
 export type Fallback = {
 	tool: string,
 	condition?: FallbackCondition,
@@ -371,6 +818,7 @@ export type Fallback = {
 
 export type FallbackCondition = "on_error" | "on_low_confidence";
 
+/**  What happens to a call. */
 export type Fault = 
 /**  It fails at once; the tool is not called. */
 { kind: "error"; class: ErrorClass } | 
@@ -383,6 +831,7 @@ export type Fault =
 /**  It is refused as too frequent, with the pause that is asked for; the tool is not called. */
 { kind: "rate_limit"; retry_after_ms: number };
 
+/**  Which attempts are struck, and how. A rule that states neither tool nor step is about every attempt. */
 export type FaultRule = {
 	/**  Empty means any; `*` at the end matches any rest. */
 	tool?: string,
@@ -401,6 +850,7 @@ export type FieldChange = {
 	after: string,
 };
 
+/**  Something wrong with a plan. All findings are reported together (P-07). */
 export type Finding = {
 	/**
 	 *  Stable: `plan.cycle`, `plan.dangling`, `plan.duplicate`, `plan.unknown_tool`, `plan.refused`,
@@ -413,12 +863,35 @@ export type Finding = {
 	hint: string,
 };
 
+/**  A way to make a lint go away. */
+export type Fix = {
+	/**  What it does: "Remove `limit` from the required arguments". */
+	title: string,
+	target: FixTarget,
+	/**  JSON merge patch: objects merge, null removes, everything else replaces. */
+	patch: Value,
+};
+
+export type FixTarget = { kind: "tool"; name: string } | { kind: "settings" };
+
+/**  What applying fixes did. */
+export type FixesApplied = {
+	revision: number,
+	/**  Tools that changed. */
+	tools: number,
+	settings_changed: boolean,
+	/**  Fixes that could not be applied, with the reason. */
+	problems: Problem[],
+};
+
+/**  Where a fork leaves its origin, and the one thing that is different. */
 export type Fork = {
 	change: ForkChange,
 	/**  The last event to take over; null takes the last one before the change can have an effect. */
 	at: number | null,
 };
 
+/**  The one thing that is different in a fork (R-05). */
 export type ForkChange = 
 /**  The step is called with these arguments; the fork begins where the step got ready. */
 { kind: "arguments"; step: string; arguments: { [key in string]: Value } } | 
@@ -434,6 +907,7 @@ export type ForkChange =
 /**  These settings hold. The fork begins with the recorded reply, planned anew. */
 { kind: "settings"; settings: Settings };
 
+/**  How many tools were left after a gate, and which were lost there (D-10). */
 export type FunnelRow = {
 	gate: Gate,
 	left: number,
@@ -442,8 +916,10 @@ export type FunnelRow = {
 	examples: string[],
 };
 
+/**  The gates in the order in which a tool passes them. */
 export type Gate = "registered" | "policy" | "visibility" | "mode" | "state" | "loading" | "retrieved" | "proposed" | "whitelist" | "applicability" | "arguments" | "schema" | "planned" | "executed";
 
+/**  How far a run that was paused goes on (O-07). */
 export type Go = 
 /**  To the next breakpoint or the end. */
 { kind: "continue" } | 
@@ -480,12 +956,14 @@ export type GraphStep = {
 	mark: Outcome | null,
 };
 
+/**  The stage graph without positions: the window lays it out. */
 export type GraphView = {
 	stages: StageView[],
 	steps: GraphStep[],
 	edges: GraphEdge[],
 };
 
+/**  Whether the guard acts or only reports (G-13). */
 export type GuardMode = "enforce" | 
 /**
  *  The whitelist and the applicability rules report what they would have dropped and keep it. Visibility, state
@@ -493,6 +971,7 @@ export type GuardMode = "enforce" |
  */
 "audit";
 
+/**  What the guard made of one reply. */
 export type GuardReport = {
 	path: ReplyPath,
 	path_reason: string,
@@ -503,6 +982,7 @@ export type GuardReport = {
 	calls: GuardedCall[],
 };
 
+/**  The guard's switches and lists (source 000). */
 export type GuardSettings = {
 	mode?: GuardMode,
 	/**  Read tool mentions inside thinking text too (G-04). */
@@ -515,6 +995,7 @@ export type GuardSettings = {
 	projects?: string[],
 };
 
+/**  One call and what the guard said of it. */
 export type GuardedCall = {
 	/**  For a dropped call: with the arguments it would have had unguarded. */
 	call: ToolCall,
@@ -532,11 +1013,54 @@ export type GuardedCall = {
 	after: number[],
 };
 
+/**  A line of guidance in the prompt. */
+export type GuidanceLine = {
+	line: string,
+	/**  The tools that say it; the first brought it in. */
+	tools: string[],
+	/**  Its number among the lines of the first tool, from 1. */
+	index: number,
+	source: GuidanceSource,
+	tokens: number,
+	/**  The number in the prompt, from 1, of an earlier line that says nearly the same. */
+	repeats: number | null,
+	/**  The numbers in the prompt, from 1, of earlier lines that say the opposite. */
+	contradicts: number[],
+	/**  Tools of the catalog that it names and the prompt does not hold. */
+	names_hidden: string[],
+	/**  What it names as a tool and the catalog does not hold. */
+	names_absent: string[],
+};
+
+/**  All guidance of one prompt. */
+export type GuidanceReport = {
+	/**  In the order of the prompt; at most [`MAX_LINES`]. */
+	lines: GuidanceLine[],
+	/**  How many lines the prompt holds. */
+	total_lines: number,
+	/**  What all of them cost. */
+	tokens: number,
+};
+
+/**  Where a line comes from. */
+export type GuidanceSource = "tool" | "core";
+
+/**  A shortlist for the query in the prompt (D-07). */
+export type HintSettings = {
+	enabled?: boolean,
+	/**  1 to 20. */
+	top_k?: number,
+	include_always_loaded?: boolean,
+	search_type?: SearchType,
+};
+
+/**  A breakpoint that was hit at an attempt; it is not hit there again. */
 export type Hit = {
 	breakpoint: number,
 	attempt: number,
 };
 
+/**  What became of one file. A broken one is taken as far as it goes, with the problem. */
 export type Imported = {
 	path: string,
 	/**  Null: nothing could be taken. */
@@ -547,12 +1071,123 @@ export type Imported = {
 	problem: Problem | null,
 };
 
+/**  Something that a session can commit to before destructive tools are shown (source 004). */
 export type Intent = {
 	id?: string,
 	title?: string,
+	status?: IntentStatus,
+	/**  Rules that hold while the intent is worked on; they stand in the prompt. */
+	constraints?: string[],
+	/**  Path patterns that the work keeps to; a pattern that fits nearly everything is refused. */
+	scope?: string[],
+	/**  When the intent is met. */
+	acceptance?: string[],
 };
 
-export type Loading = "always" | "deferred";
+/**  How far an intent is. Open and active ones can be selected. */
+export type IntentStatus = "open" | "active" | "completed" | "abandoned" | 
+/**  Waits for a person. */
+"blocked";
+
+/**  An intent of the settings, and why it cannot be selected, if so. */
+export type IntentView = {
+	intent: Intent,
+	why_not: Problem | null,
+};
+
+export type LabMethod = "exact" | "regex" | "lexical" | 
+/**  By meaning; needs a model. */
+"semantic";
+
+export type LabPlace = {
+	/**  From 1. */
+	rank: number,
+	/**  0..1 */
+	score: number | null,
+};
+
+/**  What one way of searching did. */
+export type LabRanking = {
+	method: LabMethod,
+	/**  Tools found, of which the rows hold the best. */
+	found: number,
+	duration_ms: number | null,
+	/**  Why it could not search: an invalid pattern, no model. Empty when it could. */
+	error: string,
+};
+
+/**  A tool in the lab. */
+export type LabRow = {
+	tool: string,
+	namespace: string,
+	exact: LabPlace | null,
+	regex: LabPlace | null,
+	lexical: LabPlace | null,
+	semantic: LabPlace | null,
+	/**  Where the query's words, or its pattern, stand. */
+	fields: MatchedField[],
+	loading: Loading,
+	visible: boolean,
+	/**  The gate that hides it. */
+	gate: Gate | null,
+	reason: string,
+};
+
+/**  One finding. */
+export type Lint = {
+	/**  Stable and dotted: `schema.required_unknown`. */
+	code: string,
+	severity: Severity,
+	/**  A sentence for a person. */
+	message: string,
+	/**  The tools that it is about, the one to look at first; at most [`MAX_TOOLS`]. Empty for the settings. */
+	tools: string[],
+	/**  The field of the tool, or the path in the settings. */
+	field: string,
+	fix: Fix | null,
+};
+
+export type LintCount = {
+	code: string,
+	severity: Severity,
+	count: number,
+	/**  How many of them have a fix. */
+	fixable: number,
+};
+
+export type LintMark = {
+	code: string,
+	severity: Severity,
+};
+
+/**  Lints, worst first, with how many there are of each kind. */
+export type LintPage = {
+	revision: number,
+	/**  Lints that the query lets through. */
+	total: number,
+	errors: number,
+	warnings: number,
+	infos: number,
+	/**  Over all lints, worst and most frequent first. */
+	codes: LintCount[],
+	lints: Lint[],
+	took_ms: number | null,
+};
+
+/**  Which lints are asked for. Empty lists let all through. */
+export type LintQuery = {
+	codes?: string[],
+	severities?: Severity[],
+	tools?: string[],
+	offset?: number,
+	/**  At most 1,000; 0 asks for the counts alone. */
+	limit?: number,
+};
+
+/**  Whether the tool's schema stands in the prompt from the start (source 003). */
+export type Loading = 
+/**  Nobody has said: the workspace's default holds (D-01). */
+"undeclared" | "always" | "deferred";
 
 export type Mark = {
 	seq: number,
@@ -562,6 +1197,79 @@ export type Mark = {
 	failure: boolean,
 };
 
+/**  A field of a tool that the query matches. */
+export type MatchedField = {
+	/**  `name`, `title`, `description`, `tags` … */
+	field: string,
+	text: string,
+	/**  In the order of the text, without overlaps. */
+	spans: Span[],
+};
+
+export type MatrixCell = {
+	state: ExecutionState,
+	visible: boolean,
+	in_prompt: boolean,
+	/**  The gate that hides it; `loading` for a visible tool. */
+	gate: Gate,
+	rule: string,
+	reason: string,
+};
+
+export type MatrixOnly = "all" | 
+/**  Hidden in some state and shown in another. */
+"differs" | 
+/**  Hidden in every state. */
+"hidden" | 
+/**  Nobody has classified them. */
+"unclassified";
+
+/**  Tools and states for one tenant, user, flags and mode; ACTION is shown as it is with an intent. */
+export type MatrixPage = {
+	/**  Tools of the catalog. */
+	tools: number,
+	/**  Those that the query is about; the rows are a part of them. */
+	matching: number,
+	offset: number,
+	/**  Over the whole catalog, per state. */
+	states: MatrixState[],
+	rows: MatrixRow[],
+};
+
+/**  Which part of the matrix is wanted. */
+export type MatrixQuery = {
+	session?: Session,
+	/**  Empty means the workspace's default mode. */
+	mode?: string,
+	/**  Only tools whose name, namespace, group or tag holds this, in any letter case. */
+	filter?: string,
+	only?: MatrixOnly,
+	offset?: number,
+	/**  At most [`MAX_PAGE`]; 0 counts without rows. */
+	limit?: number,
+};
+
+export type MatrixRow = {
+	tool: string,
+	namespace: string,
+	group: string,
+	classification: Classification,
+	loading: Loading,
+	tokens: number,
+	/**  In the order of the states. */
+	cells: MatrixCell[],
+};
+
+export type MatrixState = {
+	state: ExecutionState,
+	visible: number,
+	/**  Those of them whose schema stands in the prompt. */
+	in_prompt: number,
+	/**  Tokens of their definitions. */
+	tokens: number,
+};
+
+/**  A place in the model's text that names a tool (G-04). */
 export type Mention = {
 	tool: string,
 	span: Span,
@@ -570,12 +1278,14 @@ export type Mention = {
 	thinking: boolean,
 };
 
+/**  One message of the conversation before the query (O-02). */
 export type Message = {
 	/**  `user`, `assistant` … */
 	role: string,
 	text: string,
 };
 
+/**  A set of tool groups that may be used together (V-03). */
 export type Mode = {
 	name?: string,
 	title?: string,
@@ -584,6 +1294,25 @@ export type Mode = {
 	tools?: string[],
 };
 
+/**  The local model that finds tools by meaning (D-04). */
+export type ModelInfo = {
+	installed: boolean,
+	/**  `all-MiniLM-L6-v2`, or `words only`. */
+	label: string,
+	/**  A sentence: how tools are found now, and how to change it. */
+	note: string,
+	/**  Tools of this workspace whose vectors are at hand, and all of its tools. */
+	indexed: number,
+	total: number,
+	/**  Vectors are being made right now. */
+	indexing: boolean,
+	/**  Tools are found by words and by meaning. False: by words alone. */
+	in_use: boolean,
+	/**  Why the model or its vectors cannot be used. */
+	problem: Problem | null,
+};
+
+/**  The kinds of reference that a query can hold. */
 export type Needs = 
 /**  Any text at all: the sub-question, else the query (G-08, G-09). */
 { kind: "text" } | 
@@ -600,6 +1329,7 @@ export type Needs =
 /**  The user's own pattern; group 1 where it has one, else the whole match. */
 { kind: "pattern"; regex: string };
 
+/**  Where the fetching tools go. Tokens are not here: they come from the environment (S-01). */
 export type NetworkSettings = {
 	jira_url?: string,
 	confluence_url?: string,
@@ -609,10 +1339,18 @@ export type NetworkSettings = {
 	max_bytes?: number,
 };
 
+/**  What a new message does to the selected intent (V-08). Either way the session leaves ACTION. */
+export type OnMessage = 
+/**  The intent is gone. */
+"clear" | 
+/**  The intent is offered again, to be selected again. */
+"reconfirm";
+
 export type Operator = "exists" | "missing" | "equals" | "differs" | "above" | "below" | 
 /**  Of a text: a part, in any letter case. Of a list: an element. Of an object: a key. */
 "contains";
 
+/**  What a derived run rests on. Stands in its journal right after the events that it has from its origin. */
 export type Origin = {
 	/**  The origin's number in the workspace where this run was made. */
 	run: number,
@@ -627,6 +1365,7 @@ export type Origin = {
 
 export type OriginKind = "replay" | "fork";
 
+/**  How a derived run hangs on its origin. */
 export type OriginLink = {
 	kind: OriginKind,
 	/**  Null when the origin is not in this workspace. */
@@ -637,6 +1376,7 @@ export type OriginLink = {
 	change: string,
 };
 
+/**  What a gate said. */
 export type Outcome = "kept" | 
 /**  Not shown to the model. */
 "hidden" | 
@@ -649,11 +1389,29 @@ export type Outcome = "kept" |
 /**  Shown and left alone. */
 "not_chosen";
 
+/**  A tool that is not known to be safe and that came along with another id. */
+export type Overreach = {
+	/**  The enabled id. */
+	enabled: string,
+	tool: string,
+	came: Came,
+};
+
+/**  A thing on both sides. */
 export type Pair<T> = {
 	a: T,
 	b: T,
 };
 
+/**  A pattern and where it matched. */
+export type PatternMatch = {
+	pattern: string,
+	span: Span,
+	/**  The words of the query. */
+	text: string,
+};
+
+/**  Why a run is paused (O-07). */
 export type PauseReason = 
 /**  The run was started to go step by step. */
 { kind: "start" } | { kind: "by_hand" } | { kind: "breakpoint"; breakpoint: number; 
@@ -668,6 +1426,7 @@ step: string } |
 /**  Nobody knows whether the calls of these steps took effect: our process died meanwhile (O-10). */
 { kind: "unknown_outcome"; steps: string[] };
 
+/**  The differences of two plannings. */
 export type PlanDiff = {
 	/**  Query, context, planner and catalog, where they differ. */
 	facts: FactDiff[],
@@ -679,11 +1438,13 @@ export type PlanDiff = {
 	tokens: TokenDiff[],
 };
 
+/**  A plan as data: stored, shown, edited (P-01). */
 export type PlanSpec = {
 	steps?: StepSpec[],
 	reasoning?: string,
 };
 
+/**  A planned query, ready to draw. */
 export type PlanView = {
 	/**  Names this planning in later calls. */
 	id: number,
@@ -695,6 +1456,7 @@ export type PlanView = {
 	decided_in_ms: number | null,
 };
 
+/**  One step of two plans; null where a side has none. */
 export type PlannedDiff = {
 	id: Pair<string | null>,
 	tool: Pair<string | null>,
@@ -702,6 +1464,7 @@ export type PlannedDiff = {
 	changed: ValueDiff[],
 };
 
+/**  How calls are proposed. */
 export type Planner = 
 /**  Deterministic, no key and no network (P-04). */
 "offline" | 
@@ -710,6 +1473,7 @@ export type Planner =
 /**  A recorded reply for this query (P-05). */
 "recorded";
 
+/**  Who proposed the calls. */
 export type PlannerReport = {
 	requested: Planner,
 	used: Planner,
@@ -721,14 +1485,20 @@ export type PlannerReport = {
 	model_ms: number | null,
 };
 
+/**  How plans are made (source 001). */
 export type PlannerSettings = {
-	/**  Milliseconds for the model's reply; after that the offline planner answers (P-11). */
+	/**  Milliseconds for each reply of the model; after that the offline planner answers (P-11). */
 	timeout_ms?: number,
 	temperature?: number | null,
 	/**  Encoding that counts tokens, such as `o200k_base`. */
 	encoding?: string,
+	/**  How often a model is asked for one planning while it only selects an intent or searches for tools; at least 1. */
+	max_turns?: number,
+	/**  Tokens that the model takes in at once; a tool's cost is shown as a share of it. */
+	context_window?: number,
 };
 
+/**  Everything that was decided for one query, with its reasons. Plain data: shown, journaled, compared. */
 export type Planning = {
 	request: Request,
 	revision: number,
@@ -748,16 +1518,98 @@ export type Planning = {
 	 *  ranked or added. The trail of any other tool is computed when asked for.
 	 */
 	trails: Trail[],
+	/**  What a model was asked and answered, turn by turn; empty when none was. */
+	turns?: TurnRecord[],
+	/**  What hiding tools saved over these turns. */
+	savings?: Savings,
+	/**  The guidance lines of the prompt, with whose they are and what they cost (K-10). */
+	guidance?: GuidanceReport,
+	/**  Capabilities that the query's words call for; empty unless the setting is on (K-11). */
+	suggestions?: CapabilitySuggestion[],
+	/**  What discovery adds to the prompt (D-07). */
+	blocks?: PromptBlocks,
+	/**  What discovery did while the query was planned (D-08); empty while it is off. */
+	discovery?: DiscoveryEvent[],
 	/**  What the model said, so that the query can be planned again without it (R-03). Null when none was asked. */
 	reply?: Reply | null,
 };
 
+/**  A tool of an enabled extension. */
+export type PlanningEntry = {
+	/**  The exact name. */
+	tool: string,
+	/**  The expanded id that the entry belongs to. */
+	extension: string,
+	came: Came,
+	source: EntrySource,
+	capabilities: string[],
+	guidance: string[],
+	/**  Whether the catalog holds the tool. */
+	registered: boolean,
+};
+
+/**  What a list of enabled extensions stands for. Nothing enabled, nothing in it. */
+export type PlanningView = {
+	/**  The enabled extensions by their canonical ids, sorted: names of extensions, not of tools. */
+	display_ids: string[],
+	/**  Everything they stand for, sorted. */
+	expanded_ids: string[],
+	/**  How each of those came in, in the order of the search. */
+	ids: ExpandedId[],
+	/**  The core's entries by extension, then the catalog's tools in catalog order; one entry a tool. */
+	entries: PlanningEntry[],
+	/**  Lines of all entries, without repeats. */
+	guidance: string[],
+	capabilities: CapabilityTools[],
+	/**  The exact names that can be called: tools of entries that are in the catalog, sorted. */
+	callable: string[],
+	/**  Tools of entries that are not in the catalog: described, not callable. */
+	phantoms: string[],
+	/**  Enabled ids that neither a table nor the catalog knows. */
+	unknown: UnknownId[],
+	/**  What enabling brings along beyond what was asked for, and changes something (W2-1). */
+	overreach: Overreach[],
+	/**  Tools that belong to an enabled extension and describe nothing. */
+	undescribed: string[],
+};
+
+/**  What a policy file changed, or would change. */
+export type PolicyImport = {
+	/**  False: it was only tried. */
+	stored: boolean,
+	/**  The parts of the settings that differ, as JSON before and after. */
+	changed: FieldChange[],
+	/**  Names in the file that no tool of the catalog has. */
+	notices: Problem[],
+};
+
+/**
+ *  What went wrong, in the words shown on screen and in the CLI.
+ * 
+ *  `code` is stable and dotted (`catalog.malformed`), `message` names the thing, `hint` the remedy.
+ */
 export type Problem = {
 	code: string,
 	message: string,
 	hint: string,
 };
 
+export type PromptBlock = {
+	kind: BlockKind,
+	/**  The very text. */
+	text: string,
+	tokens: number,
+};
+
+/**  The blocks of a planning's prompt. */
+export type PromptBlocks = {
+	/**  In the order of the prompt. */
+	blocks: PromptBlock[],
+	/**  Tokens of all of them. */
+	tokens: number,
+};
+
+/**  The model provider that the environment configures. */
 export type ProviderInfo = {
 	configured: boolean,
 	/**  `anthropic/claude-sonnet-4`, or `offline`. */
@@ -766,14 +1618,17 @@ export type ProviderInfo = {
 	note: string,
 };
 
+/**  What pruning took away. */
 export type Pruned = {
 	runs: number,
 	events: number,
 	bytes: number,
 };
 
+/**  The kinds of query of source 001. */
 export type QueryType = "simple_lookup" | "procedural" | "comparative" | "multi_hop" | "list_building" | "conversational";
 
+/**  Text that is left out wherever it stands. */
 export type RedactionPattern = {
 	/**  What it is; stands in the place of the text, as in `[redacted: customer number]`. */
 	name?: string,
@@ -781,22 +1636,26 @@ export type RedactionPattern = {
 	pattern?: string,
 };
 
+/**  What never gets into the journal, beside the secrets that are known and the shapes that are built in (S-01). */
 export type RedactionSettings = {
 	/**  Names of fields whose text is left out, in any letter case; `-` and `_` are the same. */
 	fields?: string[],
 	patterns?: RedactionPattern[],
 };
 
+/**  A planning made anew from a recorded reply, with what flips (R-03). */
 export type Replanned = {
 	view: PlanView,
 	/**  From the run's planning to today's. */
 	diff: PlanDiff,
 };
 
+/**  Who answers in a replay: the record, unless the tool stands in `tools`. Nothing is ever live that is not named. */
 export type ReplayPolicy = {
 	tools?: { [key in string]: AnswerSource },
 };
 
+/**  A model's answer, from any provider. Also the form of a recorded reply (P-05). */
 export type Reply = {
 	/**  All text, thinking included where the provider sends it inline. */
 	text?: string,
@@ -806,6 +1665,7 @@ export type Reply = {
 	output_tokens?: number | null,
 };
 
+/**  How the calls were found in the reply. */
 export type ReplyPath = 
 /**  The provider's tool protocol. */
 "native" | 
@@ -818,6 +1678,7 @@ export type ReplyPath =
 /**  No model was asked. */
 "offline";
 
+/**  One query with its whole context. */
 export type Request = {
 	query?: string,
 	session?: Session,
@@ -832,6 +1693,19 @@ export type Request = {
 	planner?: Planner,
 };
 
+/**  Phrases in a query that call for a capability (K-11). */
+export type RequestMatcher = {
+	capability?: string,
+	patterns?: string[],
+	/**  Only for queries that hold a URL. */
+	require_literal_url?: boolean,
+	/**  Only for queries without one. */
+	forbid_literal_url?: boolean,
+	/**  Capabilities that usually go along: who searches the web reads what was found. */
+	along?: string[],
+};
+
+/**  Which runs are kept; zero means without limit. Pinned runs and runs under way always are. */
 export type RetentionSettings = {
 	max_runs?: number,
 	max_age_days?: number,
@@ -839,6 +1713,7 @@ export type RetentionSettings = {
 	max_megabytes?: number,
 };
 
+/**  How a failed attempt is repeated (O-03). Delays double: `base_ms`, 2 × `base_ms`, 4 × `base_ms` … */
 export type RetryPolicy = {
 	/**  Attempts after the first. */
 	max_retries: number,
@@ -846,6 +1721,7 @@ export type RetryPolicy = {
 	base_ms: number,
 };
 
+/**  One revision of a tool (K-04). */
 export type RevisionRow = {
 	revision: number,
 	/**  Milliseconds since 1970-01-01 UTC. */
@@ -855,18 +1731,21 @@ export type RevisionRow = {
 	changed: FieldChange[],
 };
 
+/**  The routing plan of source 000. */
 export type RoutingPlan = {
 	/**  The whitelist; null or empty means no restriction (G-01). */
 	suggested_tools?: string[] | null,
 	sub_questions?: string[],
 };
 
+/**  A run went on. Sent at most every [`follow::ADVANCE_INTERVAL`] and once more when the run ends. */
 export type RunAdvanced = {
 	run: number,
 	/**  Without the planning, which does not change. */
 	state: RunState,
 };
 
+/**  A run as it was after one event (R-04). */
 export type RunAt = {
 	/**  The trails of that instant: the planning's, and how the calls of planned tools went so far. */
 	trails: Trail[],
@@ -876,6 +1755,7 @@ export type RunAt = {
 	tools: ToolAt[],
 } & RunState;
 
+/**  What can be done with a run now (O-07). */
 export type RunControlState = {
 	run: number,
 	/**  This process drives it. */
@@ -893,6 +1773,7 @@ export type RunControlState = {
 	queue: string[],
 };
 
+/**  A run with its journal. */
 export type RunDetail = {
 	summary: RunSummary,
 	/**  At the last event; `planning` is inside. */
@@ -903,6 +1784,7 @@ export type RunDetail = {
 	event_count: number,
 };
 
+/**  The differences of two runs. */
 export type RunDiff = {
 	/**  Nothing differs but times. */
 	same: boolean,
@@ -917,11 +1799,13 @@ export type RunDiff = {
 	calls: Pair<number>,
 };
 
+/**  What playing a run needs: when its events happened, thinned out to at most [`MOST_MARKS`]. */
 export type RunMarks = {
 	marks: Mark[],
 	last_seq: number,
 };
 
+/**  Options of one run. The defaults change nothing. */
 export type RunOptions = {
 	breakpoints?: Breakpoint[],
 	/**  Faults to inject (O-12). */
@@ -934,24 +1818,30 @@ export type RunOptions = {
 	seed?: number,
 	/**  How far a retry's pause may lie from its time, percent (O-03); unset means the setting. */
 	jitter_percent?: number | null,
+	/**  How the pauses of retries grow; the setting decides when it is not the default here. */
+	backoff?: Backoff,
 	/**  What was said before the query, oldest first (O-02). */
 	conversation?: Message[],
 	/**  Anything else that tools may want to know (O-02). */
 	metadata?: { [key in string]: Value },
 };
 
+/**  How a run ended. */
 export type RunOutcome = "succeeded" | 
 /**  Some steps succeeded, some did not. */
 "partial" | "failed" | "cancelled" | 
 /**  Our process died; found when the run is opened. */
 "interrupted";
 
+/**  How plans are run (source 001). */
 export type RunSettings = {
 	/**  Steps that run at once; the others wait in a queue (O-01). */
 	parallel_limit?: number,
 	/**  Milliseconds of one attempt, unless the tool says otherwise (O-04). */
 	timeout_ms?: number,
 	retry?: RetryPolicy,
+	/**  How the pauses of retries grow (O-03). */
+	backoff?: Backoff,
 	/**  How far a retry's pause may lie from its time, percent (O-03); 0 means exactly on time. */
 	jitter_percent?: number,
 	adaptive_timeout?: AdaptiveTimeout,
@@ -961,6 +1851,7 @@ export type RunSettings = {
 	durability?: Durability,
 };
 
+/**  A run as its events so far describe it. */
 export type RunState = {
 	/**  Sequence number of the last event applied. */
 	seq: number,
@@ -974,6 +1865,8 @@ export type RunState = {
 	duration_ms: number | null,
 	cancelling: boolean,
 	outcome: RunOutcome | null,
+	/**  Deferred tools that the run has activated, in the order of their first calls (D-06). */
+	activated?: string[],
 	/**  By step id, in plan order. */
 	steps: { [key in string]: StepState },
 	/**  Of a run that answers out of another one's record. */
@@ -995,6 +1888,7 @@ export type RunState = {
 	dropped?: string[],
 };
 
+/**  A row of the list of runs. */
 export type RunSummary = {
 	id: number,
 	query: string,
@@ -1016,12 +1910,14 @@ export type RunSummary = {
 	faithful: boolean | null,
 };
 
+/**  The runs that come from one another: the oldest at hand, its replays and forks, and theirs. */
 export type RunTree = {
 	root: number,
 	/**  The root first, each after its origin. */
 	runs: RunSummary[],
 };
 
+/**  A query to start from. */
 export type SampleQuery = {
 	title: string,
 	/**  What it shows, in a sentence. */
@@ -1029,13 +1925,155 @@ export type SampleQuery = {
 	request: Request,
 };
 
+/**  A conversation's savings. */
+export type Savings = {
+	encoding?: string,
+	/**  False: the model's own tokenizer may count otherwise. */
+	exact?: boolean,
+	full_tools?: number,
+	/**  Tokens of the definitions of all tools. */
+	full?: number,
+	rows?: SavingsRow[],
+	gross?: number | null,
+	overhead?: number | null,
+	net?: number | null,
+};
+
+/**  One turn's savings. */
+export type SavingsRow = {
+	/**  From 1. */
+	turn: number,
+	tokens: TurnTokens,
+	prompt: number,
+	/**  Definitions left out; 0 in an extra turn, which would not have been sent at all. */
+	gross: number | null,
+	blocks: number | null,
+	/**  Calls and results: what the reply says, and what the prompt repeats of earlier turns. */
+	searches: number | null,
+	/**  The rest of an extra turn's prompt. */
+	extra_turn: number | null,
+	/**  What the cache would have spared, had the tools before stayed the same. */
+	lost_cache: number | null,
+	/**  The sum of the four before. */
+	overhead: number | null,
+	net: number | null,
+	/**  Tokens of the prompt that the provider may take from its cache. */
+	cached: number,
+	/**  The unchanged beginning as a part of the prompt before, 0..1; null for the first turn. */
+	stability: number | null,
+};
+
+/**  What tokens that the provider has cached cost, for the savings (V-10). */
+export type SavingsSettings = {
+	/**  Price of a cached input token as a part of a fresh one's, 0..1; 1 means that nothing is cached. */
+	cached_price?: number | null,
+	/**  Tokens that a prompt's unchanged beginning must have to be cached at all. */
+	min_cached?: number,
+};
+
+/**  A search or selection, with the tokens of its call and of its result. */
+export type SearchCall = {
+	tool?: string,
+	call?: number,
+	result?: number,
+};
+
+/**  One query in the lab. */
+export type SearchLab = {
+	rankings: LabRanking[],
+	/**  Every tool that one of the rankings found; by the best rank in any of them. */
+	rows: LabRow[],
+};
+
+/**  The arguments of `tool_search`. */
+export type SearchQuery = {
+	query: string,
+	search_type?: SearchType,
+	/**  1 to 20. */
+	limit?: number,
+	/**  Also what stands in the prompt from the start. */
+	include_always_loaded?: boolean,
+	/**  The tool must carry all of them. */
+	tags?: string[],
+	/**  The namespace or one below it. */
+	namespace?: string | null,
+};
+
+/**  The ways to search. */
+export type SearchType = 
+/**  Ranked by words, in the index of our own. */
+"fts" | "regex" | "exact";
+
+/**  The tools that an edit is about. */
+export type Selection = { kind: "tools"; names: string[] } | 
+/**  Whatever the query finds, all pages of it. */
+{ kind: "filter"; query: CatalogQuery };
+
+/**  Who asks (V-02). */
 export type Session = {
 	tenant?: string,
 	user?: string,
 	/**  Feature flags that are on. */
 	flags?: string[],
+	/**  Names the conversation that activations of scope `session` belong to (D-06); empty for none. */
+	id?: string,
+	/**  Deferred tools that the session has activated. The workbench fills it in: what a caller sends is not used. */
+	activated?: string[],
 };
 
+/**  What can happen to a session. */
+export type SessionEvent = 
+/**  The user says something: a new request. */
+{ kind: "message"; text: string } | 
+/**  An intent is selected; only in REASONING. */
+{ kind: "select_intent"; intent: string; by: Actor } | 
+/**  A person takes up another intent in ACTION. */
+{ kind: "switch_intent"; intent: string } | 
+/**  Back to the beginning. */
+{ kind: "reset" } | 
+/**  Out of any state, a stuck one too, to REASONING without an intent. */
+{ kind: "recover" };
+
+/**  A planning inside a session, and the session after it. */
+export type SessionPlan = {
+	plan: PlanView,
+	session: SessionView,
+};
+
+/**  How sessions move between the states (source 004). */
+export type SessionSettings = {
+	/**  A regular expression that ids of intents match; empty lets every id pass. */
+	intent_pattern?: string,
+	on_message?: OnMessage,
+	/**  How many path patterns an intent's scope may have. */
+	max_scope?: number,
+};
+
+/**  A session between two messages. */
+export type SessionState = {
+	id?: string,
+	state?: ExecutionState,
+	/**  Empty outside ACTION. */
+	intent?: string,
+	/**  The intent that was left last: offered to be selected again. */
+	last_intent?: string,
+	/**  What happened and what was refused, oldest first; at most [`MAX_LOG`]. */
+	log?: Transition[],
+};
+
+/**  A session as it is shown. */
+export type SessionView = {
+	session: SessionState,
+	intents: IntentView[],
+	/**  Why the last action changed nothing; null when it did, or when none was made. */
+	refused: Problem | null,
+	/**  What is wrong with the session as it stands; recovering it helps. */
+	trouble: Problem | null,
+	/**  Settings under which no session can get on. */
+	deadlocks: Problem[],
+};
+
+/**  Everything a workspace can set. Missing parts take the defaults of the sources. */
 export type Settings = {
 	policy?: ToolPolicy,
 	visibility?: VisibilityRule[],
@@ -1047,17 +2085,30 @@ export type Settings = {
 	/**  Tools that stay visible before an intent is selected, because they select it (V-05). */
 	handshake_tools?: string[],
 	intents?: Intent[],
-	/**  Tenants that the window offers; any other may be typed. */
+	/**  The tenants that there are; a session of any other is refused. Empty: any may be named. */
 	tenants?: string[],
 	discovery?: DiscoverySettings,
 	guard?: GuardSettings,
 	planner?: PlannerSettings,
 	run?: RunSettings,
 	network?: NetworkSettings,
+	session?: SessionSettings,
+	savings?: SavingsSettings,
+	capabilities?: CapabilitySettings,
 	redaction?: RedactionSettings,
 	retention?: RetentionSettings,
 };
 
+/**  How bad it is. */
+export type Severity = 
+/**  Something cannot work. */
+"error" | 
+/**  Something will surprise somebody. */
+"warning" | 
+/**  Something could be better. */
+"info";
+
+/**  The shape of a plan: stages, and how long it should take (P-06, P-10). */
 export type Shape = {
 	/**  Step ids by stage. */
 	stages: string[][],
@@ -1069,8 +2120,10 @@ export type Shape = {
 	critical_path: string[],
 };
 
+/**  What a call changes (source 003, `NodeSpec.side_effects`). */
 export type SideEffects = "pure" | "read" | "write" | "external" | "stateful";
 
+/**  Why a step never ran. */
 export type Skip = 
 /**  A step it depends on failed; `root` is where it began (O-06). */
 { kind: "dependency"; root: string } | 
@@ -1079,10 +2132,12 @@ export type Skip =
 /**  A person skipped it (O-07). */
 { kind: "by_hand" };
 
+/**  Which text a piece of evidence lies in. */
 export type Source = { kind: "query" } | { kind: "model_text" } | 
 /**  The sub-question with this index. */
 { kind: "sub_question"; index: number };
 
+/**  Half-open range of UTF-16 code units, as `String.prototype.slice(start, end)` takes it. */
 export type Span = {
 	start: number,
 	end: number,
@@ -1096,6 +2151,7 @@ export type StageView = {
 	bound_ms: number | null,
 };
 
+/**  Full against visible definitions in one state. */
 export type StateTokens = {
 	state: ExecutionState,
 	full_tools: number,
@@ -1108,6 +2164,7 @@ export type StateTokens = {
 	saved: number,
 };
 
+/**  What came of one step on both sides; null where a side has none. */
 export type StepDiff = {
 	id: Pair<string | null>,
 	tool: Pair<string | null>,
@@ -1119,6 +2176,7 @@ export type StepDiff = {
 	changed: ValueDiff[],
 };
 
+/**  One step as data (P-01). */
 export type StepSpec = {
 	id?: string,
 	tool?: string,
@@ -1140,6 +2198,7 @@ export type StepSpec = {
 	cost?: number | null,
 };
 
+/**  A step as the events so far describe it. */
 export type StepState = {
 	status: StepStatus,
 	attempts: Attempt[],
@@ -1167,12 +2226,14 @@ export type StepState = {
 	hits?: Hit[],
 };
 
+/**  Where a step stands. */
 export type StepStatus = "pending" | 
 /**  Its dependencies are done; it waits for a slot. */
 "ready" | "running" | 
 /**  Waits for its next attempt. */
 "waiting" | "succeeded" | "failed" | "skipped" | "cancelled";
 
+/**  What the workspace takes on the disk. */
 export type Storage = {
 	/**  The database and its log. */
 	file_bytes: number,
@@ -1185,6 +2246,7 @@ export type Storage = {
 	oldest_ms: number | null,
 };
 
+/**  Rows of one kind and the bytes of their contents. */
 export type StorageKind = {
 	/**  `events`, `runs`, `tools`, `statistics`, `settings`. */
 	kind: string,
@@ -1192,6 +2254,7 @@ export type StorageKind = {
 	bytes: number,
 };
 
+/**  One part of a decomposed query (P-02). */
 export type SubQuery = {
 	id: string,
 	query: string,
@@ -1203,6 +2266,28 @@ export type SubQuery = {
 	purpose?: string,
 };
 
+/**  What a tool seems to be, and why. */
+export type Suggestion = {
+	/**  SAFE or DESTRUCTIVE. */
+	classification: Classification,
+	reason: string,
+	/**  The word that decided; empty where none was found. */
+	evidence: string,
+};
+
+export type TaskType = "browser" | "api" | "code" | "domain" | "unknown";
+
+/**  A part of a prompt: its text, or its tokens where the text is not at hand. */
+export type TextBlock = {
+	name?: string,
+	text?: string,
+	/**  Wins over `text`. */
+	tokens?: number | null,
+	/**  It stands there only because tools are hidden. */
+	overhead?: boolean,
+};
+
+/**  Where a run's time went (W-05). Times are milliseconds after the start of the run. */
 export type Timeline = {
 	steps: TimelineStep[],
 	/**  Ids on the longest path, by the durations that were measured. */
@@ -1241,12 +2326,14 @@ export type TimelineStep = {
 	on_critical_path: boolean,
 };
 
+/**  Tokens of one tool's definition. */
 export type TokenCost = {
 	name: number,
 	description: number,
 	schema: number,
 };
 
+/**  Tokens of the definitions in one state. */
 export type TokenDiff = {
 	state: string,
 	/**  The model sees them. */
@@ -1255,6 +2342,7 @@ export type TokenDiff = {
 	full: Pair<number>,
 };
 
+/**  Tokens per state and per tool for one request. */
 export type TokenReport = {
 	encoding: string,
 	/**  False: the model's own tokenizer may count otherwise. */
@@ -1264,6 +2352,7 @@ export type TokenReport = {
 	tools: ToolTokens[],
 };
 
+/**  A tool of the catalog as it stood at a revision. */
 export type ToolAt = {
 	name: string,
 	classification: Classification,
@@ -1273,11 +2362,13 @@ export type ToolAt = {
 	removed: boolean,
 };
 
+/**  One call of a tool, as proposed, admitted or executed. */
 export type ToolCall = {
 	tool: string,
 	arguments: { [key in string]: Value },
 };
 
+/**  A tool with everything the inspector shows. */
 export type ToolDetail = {
 	spec: ToolSpec,
 	cost: TokenCost,
@@ -1286,6 +2377,14 @@ export type ToolDetail = {
 	stats: ToolStats | null,
 };
 
+/**  How one tool differs between two revisions. */
+export type ToolDiff = {
+	tool: string,
+	kind: DiffKind,
+	changed: FieldChange[],
+};
+
+/**  Why a call failed. The class decides whether a retry makes sense (O-03). */
 export type ToolError = {
 	class: ErrorClass,
 	message: string,
@@ -1294,21 +2393,63 @@ export type ToolError = {
 	retry_after_ms?: number | null,
 };
 
+/**  One worked example (source 001, `ToolExample`). */
 export type ToolExample = {
 	query: string,
 	parameters?: { [key in string]: Value },
 	expectedResult?: string,
 };
 
+/**  A group of the directory: a tool belongs to the first group that takes it, for any of the reasons. */
+export type ToolGroup = {
+	name?: string,
+	title?: string | null,
+	/**  When to look here, in a few words. */
+	trigger?: string | null,
+	task_type?: TaskType | null,
+	match_namespaces?: string[],
+	match_tags?: string[],
+	/**  `*` is any text, `?` any one character. */
+	match_name_patterns?: string[],
+	tool_names?: string[],
+};
+
+/**  The same edit for many tools. What is null or empty stays as it is. */
+export type ToolPatch = {
+	classification?: Classification | null,
+	/**  Give unclassified tools the classification that is suggested for each. */
+	accept_suggestions?: boolean,
+	loading?: Loading | null,
+	category?: Category | null,
+	side_effects?: SideEffects | null,
+	group?: string | null,
+	namespace?: string | null,
+	critical?: boolean | null,
+	/**  0 takes the tool's own timeout away. */
+	timeout_ms?: number | null,
+	add_tags?: string[],
+	remove_tags?: string[],
+	add_capabilities?: string[],
+	remove_capabilities?: string[],
+	/**  Lines that join the guidance of tools that do not have them. */
+	add_guidance?: string[],
+	remove_guidance?: string[],
+};
+
+/**  Which tools exist at all for this workspace (V-01). */
 export type ToolPolicy = {
-	/**  Null: no allow-list. Empty: nothing is allowed, but the discovery and handshake tools. */
+	/**
+	 *  Names; `*` at the end of one matches any rest. Null: no allow-list. Empty: nothing is allowed, but the discovery
+	 *  and handshake tools.
+	 */
 	allowed?: string[] | null,
-	/**  Wins over `allowed`. */
+	/**  Wins over `allowed`. Written the same way; a tool is meant by its aliases too. */
 	denied?: string[],
 	/**  A tool must carry all of these. */
 	require_tags?: string[],
 };
 
+/**  A tool's answer. */
 export type ToolResult = {
 	data: Value,
 	/**  0..1, where the tool can tell. */
@@ -1317,6 +2458,7 @@ export type ToolResult = {
 	sources?: string[],
 };
 
+/**  Everything known about one tool (K-01). */
 export type ToolSpec = {
 	/**  The exact callable name; unique in a catalog. */
 	name?: string,
@@ -1359,6 +2501,7 @@ export type ToolSpec = {
 	binding?: Binding,
 };
 
+/**  How a tool has behaved so far (K-03). Durations in milliseconds. */
 export type ToolStats = {
 	calls: number,
 	failures: number,
@@ -1371,8 +2514,11 @@ export type ToolStats = {
 	failure_rate: number | null,
 	/**  0..1, over the calls that reported one. */
 	average_confidence: number | null,
+	/**  Calls that the result cache answered; null where nobody counts them. */
+	cache_hits: number | null,
 };
 
+/**  One tool's part in the prompt. */
 export type ToolTokens = {
 	tool: string,
 	cost: TokenCost,
@@ -1381,13 +2527,112 @@ export type ToolTokens = {
 	visible: boolean,
 };
 
+/**  A tool's verdicts, in the order of the gates. */
 export type Trail = {
 	tool: string,
 	verdicts: Verdict[],
 };
 
+/**  One entry of the log. */
+export type Transition = {
+	/**  From 1, without gaps. */
+	seq: number,
+	/**  Milliseconds since 1970-01-01 UTC, as the caller's clock has it. */
+	at_ms: number,
+	event: SessionEvent,
+	from: ExecutionState,
+	to: ExecutionState,
+	/**  The intent afterwards; empty for none. */
+	intent: string,
+	/**  Why nothing changed; null when it happened. */
+	refused: Problem | null,
+	/**  A sentence. */
+	text: string,
+};
+
+/**  A call of a turn and its answer. */
+export type TurnCall = {
+	call: ToolCall,
+	/**  Null for a call that goes to the guard. */
+	result: Value | null,
+	is_error: boolean,
+};
+
+/**  One prompt and its reply. */
+export type TurnRecord = {
+	/**  From 1. */
+	number: number,
+	/**  The state that the prompt was built in. */
+	state: ExecutionState,
+	intent: string,
+	/**  Tools that the model was shown with their schema. */
+	visible: number,
+	/**  What the reply says beside its calls. */
+	text: string,
+	calls: TurnCall[],
+	tokens: TurnTokens,
+	/**  As the provider counts them. */
+	input_tokens: number | null,
+	output_tokens: number | null,
+	/**  Milliseconds that the model took. */
+	model_ms: number | null,
+	/**  After the calls were answered. */
+	state_after: ExecutionState,
+	intent_after: string,
+	/**  Deferred tools that the next prompt shows. */
+	activated: string[],
+};
+
+/**  One prompt of a conversation and the planning calls of its reply, in tokens. */
+export type TurnTokens = {
+	/**  How many tools are defined in the prompt. */
+	tools?: number,
+	definitions?: number,
+	/**  Instructions, query and other messages: what would stand there with all tools shown. */
+	base?: number,
+	/**  Text that stands there only because tools are hidden: how to select an intent, hints, the directory. */
+	blocks?: number,
+	/**  Searches, selections and their results from earlier turns, repeated in this prompt. */
+	carried?: number,
+	/**  The searches and selections that this turn's reply makes. */
+	calls?: number,
+	/**  How much of the prompt's beginning is that of the prompt before. */
+	prefix?: number,
+	/**  The reply only searched or selected: with all tools shown this prompt would not have been sent. */
+	extra?: boolean,
+};
+
+/**  What can be undone and redone now. */
+export type UndoState = {
+	undo: UndoStep | null,
+	redo: UndoStep | null,
+};
+
+/**  An edit that can be taken back, or made again. */
+export type UndoStep = {
+	revision: number,
+	/**  What the edit was: "3 tools: classification". */
+	label: string,
+	/**  Tools that it changed. */
+	tools: number,
+};
+
+/**  An edit was taken back, or made again, as a new revision. */
+export type Undone = {
+	revision: number,
+	step: UndoStep,
+	undo: UndoState,
+};
+
+/**  An enabled id that nothing knows, and what may have been meant (W2-6). */
+export type UnknownId = {
+	id: string,
+	meant: string | null,
+};
+
 export type Value = null | boolean | number | string | Value[] | { [key in string]: Value };
 
+/**  One difference; null where a side has nothing there. */
 export type ValueDiff = {
 	/**  JSON Pointer; empty for the whole. */
 	path: string,
@@ -1395,6 +2640,7 @@ export type ValueDiff = {
 	b: Value | null,
 };
 
+/**  What one gate said of one tool, and why (G-11). */
 export type Verdict = {
 	gate: Gate,
 	outcome: Outcome,
@@ -1407,12 +2653,14 @@ export type Verdict = {
 	config_key: string | null,
 };
 
+/**  Where a tool's way ended on each side; null where a side does not know the tool. */
 export type VerdictDiff = {
 	tool: string,
 	a: VerdictEnd | null,
 	b: VerdictEnd | null,
 };
 
+/**  The verdict that decided, or the last one. */
 export type VerdictEnd = {
 	gate: Gate,
 	outcome: Outcome,
@@ -1420,6 +2668,10 @@ export type VerdictEnd = {
 	reason: string,
 };
 
+/**
+ *  Hides tools from some sessions; rules only narrow (V-02). A rule applies to a session that matches every
+ *  condition it states.
+ */
 export type VisibilityRule = {
 	id?: string,
 	/**  Tenants that the rule is about; empty means all. */
@@ -1436,7 +2688,35 @@ export type VisibilityRule = {
 	hide_tags?: string[],
 };
 
+/**  Before an attempt starts, or after it has ended and before anything follows from it. */
 export type When = "before" | "after";
+
+/**  For whom one tool is explained; an empty list stands for the one thing that holds by default. */
+export type WhyQuery = {
+	/**  Empty means all three. */
+	states?: ExecutionState[],
+	/**  Empty means the workspace's default mode. */
+	modes?: string[],
+	/**  Empty means no tenant. */
+	tenants?: string[],
+	user?: string,
+	flags?: string[],
+};
+
+/**  One tool in one state, mode and tenant. */
+export type WhyRow = {
+	state: ExecutionState,
+	mode: string,
+	tenant: string,
+	visible: boolean,
+	in_prompt: boolean,
+	/**  The verdict that hides it; null when it is visible. */
+	decided: Verdict | null,
+	/**  What else would hide it, were that one lifted. */
+	also: Verdict[],
+	/**  All gates. */
+	verdicts: Verdict[],
+};
 
 export type WorkspaceInfo = {
 	name: string,
