@@ -868,7 +868,7 @@ mod tests {
             assert_eq!((hits[0].tool.as_str(), hits[0].score), (spec.name.as_str(), 1.0));
             assert!(hits.get(1).is_none_or(|second| second.score < 0.9));
         }
-        let hits = index.search("tell my colleagues about jira.delete_issue", 3, |_| true);
+        let hits = index.search("tell my colleagues about jira.delete_issue", 5, |_| true);
         assert_eq!(names(&hits)[0], "jira.delete_issue");
         assert!(names(&hits).contains(&"slack.post_message"), "{hits:?}");
         assert!(hits.is_sorted_by(|a, b| a.score >= b.score) && hits.iter().all(|h| (0.0..=1.0).contains(&h.score)));
