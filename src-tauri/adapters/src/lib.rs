@@ -1,4 +1,5 @@
 //! The outside world behind the engine's ports: model providers and the tools that really run.
 
+pub mod cache;
 pub mod models;
 pub mod tools;

@@ -41,7 +41,21 @@ pub enum Command {
         /// Print each event as a JSON line as soon as it is stored, and nothing else
         #[arg(long)]
         follow: bool,
+        #[command(flatten)]
+        drive: Drive,
     },
+    /// Go on with an interrupted run
+    Resume {
+        run: u32,
+        /// This step may be called again although nobody knows whether its call took effect; may be given several times
+        #[arg(long, value_name = "STEP")]
+        confirm: Vec<String>,
+        /// Pause before anything starts
+        #[arg(long)]
+        paused: bool,
+    },
+    /// Show where a run's time went
+    Timeline { run: u32 },
     /// List the runs, newest first
     Runs {
         /// What the workspace takes on the disk
@@ -309,4 +323,31 @@ pub struct Context {
     /// The selected intent; ACTION needs one
     #[arg(long)]
     pub intent: Option<String>,
+}
+
+/// How a run is driven.
+#[derive(Debug, Args)]
+pub struct Drive {
+    /// Pause at a breakpoint: step:ID, tool:NAME (with :after), error, error:CLASS, guard, cost>USD, duration>MS,
+    /// 'arguments /path == value', 'result:STEP /path > value'; may be given several times. While the run is paused,
+    /// standard input says what to do: continue, step, stage, to STEP, skip STEP, retry STEP, arguments STEP JSON,
+    /// result STEP JSON, quit
+    #[arg(long = "break", value_name = "WHERE")]
+    pub breakpoint: Vec<String>,
+    /// Inject a fault: error:CLASS, delay:MS, hang, malformed or rate_limit:MS, with tool=, step=, attempts=, p=; may be
+    /// given several times
+    #[arg(long, value_name = "FAULT")]
+    pub fault: Vec<String>,
+    /// Of faults and jitter
+    #[arg(long, default_value_t = 0)]
+    pub seed: u32,
+    /// Call every time, whatever the result cache holds
+    #[arg(long)]
+    pub no_cache: bool,
+    /// How far a retry's pause may lie from its time, percent
+    #[arg(long, value_name = "PERCENT")]
+    pub jitter: Option<u32>,
+    /// Pause before the first step
+    #[arg(long)]
+    pub step: bool,
 }

@@ -1,7 +1,7 @@
 //! The commands: read what was typed, ask the workbench, print.
 
 use crate::{
-    arguments::{Ask, Cases, Cli, Command, Context, Eval, Format, Guard, Switch, Tools},
+    arguments::{Ask, Cases, Cli, Command, Context, Drive, Eval, Format, Guard, Switch, Tools},
     past, print,
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -10,7 +10,7 @@ use toolplan_workbench::{
     Options, Problem, Workbench,
     engine::{
         request::{ExecutionState, Planner, Request},
-        run::RunOutcome,
+        run::{Breakpoint, RunOptions, RunOutcome},
         tool::ToolSpec,
     },
     eval,
@@ -46,7 +46,7 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
             show(json, &view, || print::plan(&view));
             Ok(view.planning.findings.is_empty())
         }
-        Command::Run { ask, plan, follow } => {
+        Command::Run { ask, plan, follow, drive } => {
             let request = request(&ask, &info.samples)?;
             let view = match plan {
                 Some(file) => workbench.plan_from(request, read_json(&file)?)?,
@@ -59,17 +59,28 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
                 show(json, &view, || println!("There is nothing to run."));
                 return Ok(false);
             }
-            let followed = follow.then(|| print::follow(workbench.follow()));
-            let run = workbench.start_run(view.id).await?;
-            workbench.wait_run(run).await?;
-            let detail = workbench.open_run(run)?;
-            if let Some(followed) = followed {
+            let options = run_options(&drive)?;
+            if follow {
+                let followed = print::follow(workbench.follow());
+                let run = workbench.start_run_with(view.id, options).await?;
+                let state = workbench.wait_run(run).await?;
                 drop(workbench);
                 let _ = followed.await;
-                return Ok(detail.summary.outcome == Some(RunOutcome::Succeeded));
+                return Ok(state.outcome == Some(RunOutcome::Succeeded));
             }
-            show(json, &detail, || print::run(&detail));
-            Ok(detail.summary.outcome == Some(RunOutcome::Succeeded))
+            let updates = workbench.follow();
+            let run = workbench.start_run_with(view.id, options).await?;
+            ended(&workbench, run, updates, json).await
+        }
+        Command::Resume { run, confirm, paused } => {
+            let updates = workbench.follow();
+            workbench.resume_run(run, confirm, paused).await?;
+            ended(&workbench, run, updates, json).await
+        }
+        Command::Timeline { run } => {
+            let timeline = workbench.run_timeline(run)?;
+            show(json, &timeline, || crate::debug::timeline(&timeline));
+            Ok(true)
         }
         Command::Runs { storage, command } => past::runs(&workbench, command, storage, json).await,
         Command::Replay { run, check: true, .. } => past::check(&workbench, run, json),
@@ -111,6 +122,35 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
         }
         Command::Eval { .. } => unreachable!("carried out above"),
     }
+}
+
+fn run_options(drive: &Drive) -> Result<RunOptions, Problem> {
+    let breakpoints = (1..)
+        .zip(&drive.breakpoint)
+        .map(|(id, text)| Ok(Breakpoint { id, on: toolplan_workbench::parse_breakpoint(text)?, enabled: true }));
+    Ok(RunOptions {
+        breakpoints: breakpoints.collect::<Result<_, Problem>>()?,
+        faults: drive.fault.iter().map(|text| toolplan_workbench::parse_fault(text)).collect::<Result<_, _>>()?,
+        no_cache: drive.no_cache,
+        step_mode: drive.step,
+        seed: drive.seed,
+        jitter_percent: drive.jitter,
+        ..RunOptions::default()
+    })
+}
+
+/// Waits for the end of a run, asking at every pause, and shows it.
+async fn ended(
+    workbench: &Workbench,
+    run: u32,
+    updates: tokio::sync::mpsc::UnboundedReceiver<toolplan_workbench::RunUpdate>,
+    json: bool,
+) -> Result<bool, Problem> {
+    crate::debug::attend(workbench, run, updates).await?;
+    workbench.wait_run(run).await?;
+    let detail = workbench.open_run(run)?;
+    show(json, &detail, || print::run(&detail));
+    Ok(detail.summary.outcome == Some(RunOutcome::Succeeded))
 }
 
 async fn tools(workbench: &Workbench, command: Tools, samples: &[SampleQuery], json: bool) -> Result<bool, Problem> {

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod commands;
+mod debug;
 mod past;
 mod print;
 

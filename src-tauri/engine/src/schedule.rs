@@ -512,7 +512,7 @@ fn when_answered(plan: &Plan, state: &RunState, step: usize, s: &StepState, outc
 /// How long a step waits for its next attempt (O-03): one, two, four times the base, a little more or less where jitter
 /// is wanted, and never less than the tool asks for.
 fn pause(state: &RunState, id: &str, s: &StepState, retry: RetryPolicy, error: &ToolError) -> u64 {
-    let backoff = u64::from(retry.base_ms) << s.tries.saturating_sub(1).min(20);
+    let backoff = u64::from(retry.base_ms) * state.options.backoff.factor(s.tries);
     let jitter = f64::from(state.options.jitter_percent.unwrap_or_default().min(100)) / 100.0;
     let dice = dice(state.options.seed, &format!("jitter/{id}/{}", s.attempts.len())) * 2.0 - 1.0;
     let jittered = (backoff as f64 * (1.0 + jitter * dice)).round() as u64;

@@ -192,6 +192,8 @@ pub struct RunSettings {
     /// Milliseconds of one attempt, unless the tool says otherwise (O-04).
     pub timeout_ms: u32,
     pub retry: RetryPolicy,
+    /// How the pauses of retries grow (O-03).
+    pub backoff: Backoff,
     /// How far a retry's pause may lie from its time, percent (O-03); 0 means exactly on time.
     pub jitter_percent: u32,
     pub adaptive_timeout: AdaptiveTimeout,
@@ -207,11 +209,49 @@ impl Default for RunSettings {
             parallel_limit: 5,
             timeout_ms: 30_000,
             retry: RetryPolicy::default(),
+            backoff: Backoff::default(),
             jitter_percent: 0,
             adaptive_timeout: AdaptiveTimeout::default(),
             cache: CacheSettings::default(),
             faults: vec![],
             durability: Durability::default(),
+        }
+    }
+}
+
+/// How the pauses between attempts grow (source 001, `TOOL_RETRY_BACKOFF`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum Backoff {
+    /// 1, 2, 4 times the base.
+    #[default]
+    Exponential,
+    /// 1, 2, 3 times the base.
+    Linear,
+    /// The base every time.
+    Fixed,
+}
+
+impl Backoff {
+    const ALL: [(Self, &'static str); 3] =
+        [(Self::Exponential, "exponential"), (Self::Linear, "linear"), (Self::Fixed, "fixed")];
+
+    /// As in JSON.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(backoff, _)| *backoff == self).map_or("", |(_, name)| name)
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(backoff, _)| *backoff)
+    }
+
+    /// The factor of the pause before retry number `retry`, from 1.
+    pub fn factor(self, retry: u32) -> u64 {
+        match self {
+            Self::Exponential => 1 << retry.saturating_sub(1).min(20),
+            Self::Linear => u64::from(retry.max(1)),
+            Self::Fixed => 1,
         }
     }
 }

@@ -397,6 +397,11 @@ impl Catalog {
         self.entries.get(name).map(Arc::as_ref)
     }
 
+    /// The tool as this catalog has it, for as long as somebody needs it.
+    pub fn entry(&self, name: &str) -> Option<Arc<Entry>> {
+        self.entries.get(name).cloned()
+    }
+
     pub fn spec(&self, name: &str) -> Option<&ToolSpec> {
         self.get(name).map(|e| &e.spec)
     }

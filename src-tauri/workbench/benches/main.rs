@@ -12,6 +12,7 @@ mod machine;
 mod overhead;
 mod peers;
 mod runs;
+mod scale;
 mod speedup;
 mod table;
 mod whole;
@@ -33,13 +34,14 @@ pub(crate) struct Options {
 
 type Section = (&'static str, fn(&Options) -> Vec<Table>);
 
-const SECTIONS: [Section; 6] = [
+const SECTIONS: [Section; 7] = [
     ("decision", decision::tables),
     ("speedup", speedup::tables),
     ("overhead", overhead::tables),
     ("whole", whole::tables),
     ("journal", journal::tables),
     ("guard", guard::tables),
+    ("scale", scale::tables),
 ];
 
 fn main() -> ExitCode {

@@ -16,7 +16,7 @@ use toolplan_workbench::engine::{
     request::Request,
     run::{Control, Driver, JournalEntry, RunEvent, RunId, RunOutcome, RunState},
     settings::{RunSettings, Settings},
-    tool::{Catalog, Classification, ToolCall, ToolSpec},
+    tool::{Binding, Catalog, Classification, SideEffects, ToolCall, ToolSpec},
     visibility::Viewer,
 };
 
@@ -28,6 +28,8 @@ pub(crate) fn tool() -> ToolSpec {
         name: TOOL.into(),
         description: "Does nothing".into(),
         classification: Classification::Safe,
+        side_effects: SideEffects::Pure,
+        binding: Binding::Mock { result: json!({"ok": true}), delay_ms: 0 },
         ..ToolSpec::default()
     }
 }
@@ -93,6 +95,7 @@ pub(crate) struct Bench {
     settings: Arc<Settings>,
     request: Arc<Request>,
     runtime: Arc<dyn ToolRuntime>,
+    change: Option<Arc<dyn Fn(&mut Driver) + Send + Sync>>,
 }
 
 impl Bench {
@@ -102,20 +105,47 @@ impl Bench {
             Settings { run: RunSettings { parallel_limit, ..RunSettings::default() }, ..Settings::default() };
         let request = Request { query: "do nothing".into(), ..Request::default() };
         let plan = spec.check(|call| admit(&catalog, &settings, &request, call)).expect("the tool is safe and known");
-        Self { plan, catalog, settings: settings.into(), request: request.into(), runtime: Arc::new(runtime) }
+        Self {
+            plan,
+            catalog,
+            settings: settings.into(),
+            request: request.into(),
+            runtime: Arc::new(runtime),
+            change: None,
+        }
+    }
+
+    /// Changes every driver before it drives.
+    pub(crate) fn with(mut self, change: impl Fn(&mut Driver) + Send + Sync + 'static) -> Self {
+        self.change = Some(Arc::new(change));
+        self
     }
 
     /// Runs the plan once and returns the milliseconds from the first event to the last.
     pub(crate) async fn run(&self, journal: Arc<dyn Journal>, run: RunId) -> f64 {
+        let (state, took) = self.driven(journal, run).await;
+        assert_eq!(state.outcome, Some(RunOutcome::Succeeded), "a run that fails early would look fast");
+        took
+    }
+
+    /// Runs the plan once and returns what became of it.
+    pub(crate) async fn end(&self, journal: Arc<dyn Journal>, run: RunId) -> RunState {
+        self.driven(journal, run).await.0
+    }
+
+    async fn driven(&self, journal: Arc<dyn Journal>, run: RunId) -> (RunState, f64) {
         let (catalog, settings, request) = (self.catalog.clone(), self.settings.clone(), self.request.clone());
         let gate = Arc::new(move |call: &ToolCall| admit(&catalog, &settings, &request, call));
         let (control, commands) = Control::new();
         let (plan, runtime) = (self.plan.clone(), self.runtime.clone());
-        let driver = Driver {
+        let mut driver = Driver {
             query: self.request.query.clone(),
             settings: self.settings.run.clone(),
             ..Driver::new(run, plan, self.catalog.clone(), runtime, journal, gate, commands)
         };
+        if let Some(change) = &self.change {
+            change(&mut driver);
+        }
         // On a worker, as the workbench does it, and not on the thread that blocks.
         let timed = tokio::spawn(async move {
             let began = Instant::now();
@@ -124,9 +154,7 @@ impl Bench {
         });
         let (state, took) = timed.await.expect("the driver does not panic");
         drop(control);
-        let outcome = state.expect("the journal can be written").outcome;
-        assert_eq!(outcome, Some(RunOutcome::Succeeded), "a run that fails early would look fast");
-        took.as_secs_f64() * 1000.0
+        (state.expect("the journal can be written"), took.as_secs_f64() * 1000.0)
     }
 
     /// Like [`Bench::run`], as a new run of the store.

@@ -62,6 +62,14 @@ impl Workbench {
                 },
             });
         }
+        for row in self.setting_origins() {
+            checks.push(Check {
+                name: "setting",
+                ok: true,
+                detail: format!("{} = {} ({}; {})", row.setting, row.value, row.origin, row.variable),
+                hint: String::new(),
+            });
+        }
         for notice in &info.workspace.notices {
             checks.push(Check { name: "notice", ok: false, detail: notice.message.clone(), hint: notice.hint.clone() });
         }

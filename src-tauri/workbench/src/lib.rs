@@ -8,6 +8,7 @@ mod changes;
 mod control;
 mod describe;
 mod doctor;
+mod environment;
 pub mod eval;
 mod files;
 mod graph;
@@ -23,6 +24,7 @@ pub mod views;
 
 pub use control::{parse_breakpoint, parse_fault};
 pub use doctor::Check;
+pub use environment::SettingOrigin;
 pub use runs::RunUpdate;
 pub use toolplan_adapters as adapters;
 pub use toolplan_engine as engine;
@@ -36,13 +38,14 @@ use std::{
 };
 use tokio::sync::mpsc;
 use toolplan_adapters::{
+    cache::MemoryCache,
     models::{ProviderConfig, Recorded},
     tools::{Secrets, Toolbox, builtin_specs},
 };
 use toolplan_engine::{
     discovery::Index,
     ports::ChatModel,
-    settings::Settings,
+    settings::{CacheSettings, Settings},
     tokens::Tiktoken,
     tool::{Catalog, validate},
 };
@@ -79,8 +82,8 @@ struct Inner {
     tools: RwLock<Tools>,
     settings: RwLock<Settings>,
     model: Option<Arc<dyn ChatModel>>,
-    /// From the environment; wins over the settings.
-    temperature: Option<f32>,
+    /// From the environment; win over the settings.
+    overrides: environment::Overrides,
     provider: ProviderInfo,
     recordings: Recorded,
     samples: Vec<SampleQuery>,
@@ -89,6 +92,7 @@ struct Inner {
     runs: Mutex<HashMap<u32, runs::Live>>,
     followers: Mutex<Vec<mpsc::UnboundedSender<RunUpdate>>>,
     toolbox: Mutex<Option<(toolplan_engine::settings::NetworkSettings, Toolbox)>>,
+    cache: Mutex<Option<(CacheSettings, Arc<MemoryCache>)>>,
     notices: Vec<Problem>,
     environment: Environment,
     shelf: past::Shelf,
@@ -138,7 +142,9 @@ impl Workbench {
             settings.network.jira_url = address.clone();
             settings.network.confluence_url = address.clone();
         }
-        let (model, temperature, provider) = provider(&environment, &mut notices);
+        store.set_durability(settings.run.durability);
+        let (model, provider) = provider(&environment, &mut notices);
+        let overrides = environment::Overrides::read(|name| environment(name), &mut notices);
         let index = Arc::new(Index::of(&catalog));
         let (samples, recordings) = if place.is_sample {
             (sample::queries(&address), sample::recordings(&address))
@@ -151,7 +157,7 @@ impl Workbench {
             tools: RwLock::new(Tools { catalog, index }),
             settings: RwLock::new(settings),
             model,
-            temperature,
+            overrides,
             provider,
             recordings: Recorded::new(recordings),
             samples,
@@ -161,6 +167,7 @@ impl Workbench {
             runs: Mutex::default(),
             followers: Mutex::default(),
             toolbox: Mutex::default(),
+            cache: Mutex::default(),
             notices,
             environment,
             shelf: past::Shelf::default(),
@@ -192,7 +199,7 @@ impl Workbench {
     }
 
     /// Stores the settings; they hold from the next planning and the next call on.
-    pub fn save_settings(&self, settings: Settings) -> Result<(), Problem> {
+    pub fn save_settings(&self, mut settings: Settings) -> Result<(), Problem> {
         if !settings.default_mode.is_empty() && settings.modes.iter().all(|m| m.name != settings.default_mode) {
             return Err(Problem::new(
                 "settings.default_mode",
@@ -204,14 +211,19 @@ impl Workbench {
         if let Some(problem) = problems.into_iter().next() {
             return Err(problem);
         }
+        self.inner.overrides.keep_own(&mut settings, &self.inner.settings.read().expect("no writer panics"));
         self.inner.store.settings().save(&settings)?;
+        self.inner.store.set_durability(settings.run.durability);
         self.inner.store.redact_with(redactor);
         *self.inner.settings.write().expect("no writer panics") = settings;
         Ok(())
     }
 
+    /// The workspace's settings, with those of the environment over them (O-13).
     fn settings(&self) -> Settings {
-        self.inner.settings.read().expect("no writer panics").clone()
+        let mut settings = self.inner.settings.read().expect("no writer panics").clone();
+        self.inner.overrides.apply(&mut settings);
+        settings
     }
 
     fn tools(&self) -> Tools {
@@ -235,6 +247,23 @@ impl Workbench {
             }
         }
     }
+
+    /// The results of harmless calls, shared by all runs; made anew, and empty, when its settings change (O-08).
+    fn cache(&self) -> Option<Arc<MemoryCache>> {
+        let settings = self.settings().run.cache;
+        if !settings.enabled || settings.ttl_s == 0 {
+            return None;
+        }
+        let mut kept = self.inner.cache.lock().expect("no holder panics");
+        match &*kept {
+            Some((of, cache)) if *of == settings => Some(cache.clone()),
+            _ => {
+                let cache = Arc::new(MemoryCache::new(&settings));
+                *kept = Some((settings, cache.clone()));
+                Some(cache)
+            }
+        }
+    }
 }
 
 /// Registers the built-in tools and, for the sample, its own; stores the sample's settings.
@@ -249,13 +278,10 @@ fn first_start(store: &Store, place: &Place) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The model and the temperature that the environment configures. Trouble with it is a notice: planning goes on
+/// The model that the environment configures. Trouble with it is a notice: planning goes on
 /// offline.
-fn provider(
-    environment: &Environment,
-    notices: &mut Vec<Problem>,
-) -> (Option<Arc<dyn ChatModel>>, Option<f32>, ProviderInfo) {
-    let offline = |note: String| (None, None, ProviderInfo { configured: false, label: "offline".into(), note });
+fn provider(environment: &Environment, notices: &mut Vec<Problem>) -> (Option<Arc<dyn ChatModel>>, ProviderInfo) {
+    let offline = |note: String| (None, ProviderInfo { configured: false, label: "offline".into(), note });
     let config = match ProviderConfig::from_env(|name| environment(name)) {
         Ok(Some(config)) => config,
         Ok(None) => {
@@ -273,7 +299,7 @@ fn provider(
         Ok(model) => {
             let label = model.label();
             let note = format!("{label} plans when the planner is set to model");
-            (Some(model), config.temperature, ProviderInfo { configured: true, label, note })
+            (Some(model), ProviderInfo { configured: true, label, note })
         }
         Err(problem) => {
             let note = format!("{}: {}", problem.message, problem.hint);

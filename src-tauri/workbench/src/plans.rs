@@ -106,9 +106,7 @@ impl Workbench {
 
     /// The prompt that a model would get (V-09).
     pub fn prompt(&self, request: &Request) -> Result<Prompt, Problem> {
-        let mut prompt = planning::prompt(&self.tools().catalog, &self.settings(), request)?;
-        prompt.temperature = self.inner.temperature.unwrap_or(prompt.temperature);
-        Ok(prompt)
+        planning::prompt(&self.tools().catalog, &self.settings(), request)
     }
 
     pub(crate) fn planned(&self, id: u32) -> Result<Arc<Planned>, Problem> {

@@ -4,17 +4,20 @@ use crate::{
     Workbench, graph,
     views::{EventRow, MOST_EVENTS, OriginKind, OriginLink, RunDetail, RunSummary},
 };
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 use tokio::sync::{mpsc, watch};
 use toolplan_engine::{
     Problem,
     guard::Guard,
     plan::{Finding, Plan, PlanSpec},
-    ports::Journal,
+    ports::{Journal, ResultCache},
     request::Request,
     run::{
         Commands, Control, Driver, Gatekeeper, JournalEntry, PauseReason, RunEvent, RunId, RunOptions, RunOutcome,
-        RunState,
+        RunState, timeout::CallHistory,
     },
     tool::{Catalog, ToolCall, ToolSpec},
     visibility::Viewer,
@@ -136,9 +139,19 @@ impl Workbench {
         let (runtime, journal) = (Arc::new(self.toolbox()), self.inner.store.clone());
         let query = request.query.clone();
         let gate = self.gatekeeper(request);
+        let history = match settings.run.adaptive_timeout.enabled {
+            true => {
+                let stats = self.inner.store.stats().all()?;
+                let history = |s: toolplan_store::Stats| CallHistory { calls: s.calls, p95_ms: s.p95_ms as f64 };
+                stats.into_iter().map(|(tool, stats)| (tool, history(stats))).collect()
+            }
+            false => HashMap::new(),
+        };
         Ok(Driver {
             query,
             settings: settings.run,
+            cache: self.cache().map(|cache| cache as Arc<dyn ResultCache>),
+            history,
             ..Driver::new(run, plan, catalog, runtime, journal, gate, commands)
         })
     }
@@ -251,7 +264,9 @@ impl Workbench {
     pub(crate) fn gatekeeper(&self, request: Request) -> Gatekeeper {
         let workbench = self.clone();
         Arc::new(move |call: &ToolCall| {
-            let (tools, settings) = (workbench.tools(), workbench.settings());
+            let tools = workbench.tools();
+            // Asked before every call: not worth a copy.
+            let settings = workbench.inner.settings.read().expect("no writer panics");
             let viewer = Viewer::new(&settings, &request).map_err(|problem| Finding {
                 code: problem.code,
                 step: String::new(),

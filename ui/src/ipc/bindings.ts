@@ -111,6 +111,15 @@ export type Attempt = {
 /**  How an attempt ended. */
 export type AttemptOutcome = { kind: "succeeded"; result: ToolResult } | { kind: "failed"; error: ToolError };
 
+/**  How the pauses between attempts grow (source 001, `TOOL_RETRY_BACKOFF`). */
+export type Backoff = 
+/**  1, 2, 4 times the base. */
+"exponential" | 
+/**  1, 2, 3 times the base. */
+"linear" | 
+/**  The base every time. */
+"fixed";
+
 /**  What happens when the tool is called. */
 export type Binding = 
 /**  Known only by its description: it can be planned, not run. */
@@ -755,6 +764,8 @@ export type RunOptions = {
 	seed?: number,
 	/**  How far a retry's pause may lie from its time, percent (O-03); unset means the setting. */
 	jitter_percent?: number | null,
+	/**  How the pauses of retries grow; the setting decides when it is not the default here. */
+	backoff?: Backoff,
 	/**  What was said before the query, oldest first (O-02). */
 	conversation?: Message[],
 	/**  Anything else that tools may want to know (O-02). */
@@ -775,6 +786,8 @@ export type RunSettings = {
 	/**  Milliseconds of one attempt, unless the tool says otherwise (O-04). */
 	timeout_ms?: number,
 	retry?: RetryPolicy,
+	/**  How the pauses of retries grow (O-03). */
+	backoff?: Backoff,
 	/**  How far a retry's pause may lie from its time, percent (O-03); 0 means exactly on time. */
 	jitter_percent?: number,
 	adaptive_timeout?: AdaptiveTimeout,

@@ -205,11 +205,10 @@ pub(super) fn status_error(answer: &Answer, thing: &str, refused_hint: &str, mis
         500..=599 => (ErrorClass::Transient, "cannot be served now", "try again later".to_string()),
         _ => (ErrorClass::Client, "was not served", "check the address and the arguments".to_string()),
     };
-    Some(ToolError::new(
-        class,
-        format!("{thing} {what} (HTTP {} from {})", answer.status, shown_host(&answer.url)),
-        hint,
-    ))
+    let message = format!("{thing} {what} (HTTP {} from {})", answer.status, shown_host(&answer.url));
+    let retry_after_ms = answer.retry_after.as_deref().and_then(|s| s.trim().parse::<u32>().ok());
+    let retry_after_ms = retry_after_ms.map(|s| s.saturating_mul(1000)).filter(|_| class.is_retryable());
+    Some(ToolError { retry_after_ms, ..ToolError::new(class, message, hint) })
 }
 
 pub(super) fn refused(message: impl Into<String>, hint: impl Into<String>) -> ToolError {

@@ -19,12 +19,14 @@ use crate::{
         CacheKey, Cached, CallContext, ErrorClass, Given, Journal, ResultCache, ToolError, ToolResult, ToolRuntime,
     },
     schedule::{Action, Frontier},
-    settings::RunSettings,
+    settings::{Backoff, RunSettings},
     tool::{Catalog, Entry, ToolCall, ToolSpec},
 };
+use futures::FutureExt;
 use serde_json::{Map, Value};
 use std::{
     collections::{BTreeSet, HashMap},
+    panic::AssertUnwindSafe,
     sync::Arc,
     time::Duration,
 };
@@ -60,7 +62,10 @@ pub struct Driver {
     pub commands: Commands,
 }
 
-/// What came back from a spawned task.
+/// A run whose tools all answer at once lets others have their turn every so often.
+const ROUNDS_WITHOUT_A_BREAK: u32 = 16;
+
+/// What came back from a call or a pause.
 enum Back {
     Answer { step: usize, attempt: u32, started: Instant, outcome: AttemptOutcome, cached: Option<Cached> },
     PauseOver { step: usize },
@@ -75,6 +80,8 @@ struct Drive {
     frontier: Frontier,
     began: Instant,
     tasks: JoinSet<Back>,
+    /// Calls that answered at once.
+    at_once: Vec<Back>,
     calls: HashMap<Id, (usize, u32, Instant)>,
     /// By step: its call or its pause.
     handles: HashMap<usize, AbortHandle>,
@@ -134,6 +141,7 @@ impl Driver {
             ahead,
             began: Instant::now(),
             tasks: JoinSet::new(),
+            at_once: vec![],
             calls: HashMap::new(),
             handles: HashMap::new(),
             replies: vec![],
@@ -141,6 +149,8 @@ impl Driver {
         };
         // Until nobody can say anything any more.
         let mut listening = true;
+        let mut rounds = 0_u32;
+        let cancelled = self.commands.cancel.clone();
         loop {
             let (batch, starts) = self.decide(&mut drive, std::mem::take(&mut events));
             if !batch.is_empty() {
@@ -160,10 +170,26 @@ impl Driver {
             if drive.state.outcome.is_some() {
                 return Ok(drive.state);
             }
-            if drive.tasks.is_empty() && (drive.state.paused.is_none() || !listening) {
+            for back in std::mem::take(&mut drive.at_once) {
+                if let Back::Answer { step, attempt, started, outcome, cached } = back {
+                    events.extend(self.answered(&drive, step, attempt, started, outcome, cached));
+                }
+            }
+            if !events.is_empty() {
+                // Nothing has waited so far: let the others on this thread have their turn, and hear what they say.
+                rounds += 1;
+                if rounds % ROUNDS_WITHOUT_A_BREAK == 0 {
+                    tokio::task::yield_now().await;
+                }
+                while let Ok(ask) = self.commands.asks.try_recv() {
+                    events.extend(self.answer(&mut drive, ask));
+                }
+                continue;
+            }
+            let is_hopeless = drive.state.paused.is_none() || !listening;
+            if drive.tasks.is_empty() && is_hopeless && !self.commands.cancel.is_cancelled() {
                 return Err(stuck(&drive.state));
             }
-            let cancelled = self.commands.cancel.clone();
             tokio::select! {
                 () = cancelled.cancelled(), if !drive.state.cancelling => events.push(RunEvent::CancelRequested),
                 joined = drive.tasks.join_next_with_id(), if !drive.tasks.is_empty() => {
@@ -194,6 +220,9 @@ impl Driver {
             });
             let mut options = self.options.clone();
             options.jitter_percent = options.jitter_percent.or(Some(self.settings.jitter_percent)).filter(|p| *p > 0);
+            if options.backoff == Backoff::default() {
+                options.backoff = self.settings.backoff;
+            }
             options.faults.extend(self.settings.faults.iter().cloned());
             if options != RunOptions::default() {
                 let step_mode = options.step_mode;
@@ -303,9 +332,19 @@ impl Driver {
         std::iter::once(started).chain(timeout).chain(fault)
     }
 
+    /// Lets a call leave. Most wait for something and become a task of their own; the answer of one that does not is
+    /// taken at once, since a task would cost more than the call.
     fn leave(&self, drive: &mut Drive, prepared: Prepared) {
         let (step, attempt, started) = (prepared.step, prepared.attempt, Instant::now());
-        let work = self.call(started, prepared, drive);
+        let mut work = Box::pin(self.call(started, prepared, drive));
+        match std::panic::catch_unwind(AssertUnwindSafe(|| work.as_mut().now_or_never())) {
+            Ok(None) => {}
+            Ok(Some(back)) => return drive.at_once.push(back),
+            Err(_) => {
+                let outcome = AttemptOutcome::Failed { error: panicked() };
+                return drive.at_once.push(Back::Answer { step, attempt, started, outcome, cached: None });
+            }
+        }
         let handle = drive.tasks.spawn(work);
         drive.calls.insert(handle.id(), (step, attempt, started));
         drive.handles.insert(step, handle);
@@ -340,14 +379,21 @@ impl Driver {
             }
             Err(error) => {
                 let Some((step, attempt, started)) = drive.calls.remove(&error.id()) else { return vec![] };
-                let failure = ToolError::new(
-                    ErrorClass::Internal,
-                    "the tool's code panicked",
-                    "this is a fault in the tool's implementation",
-                );
-                (step, attempt, started, AttemptOutcome::Failed { error: failure }, None)
+                (step, attempt, started, AttemptOutcome::Failed { error: panicked() }, None)
             }
         };
+        self.answered(drive, step, attempt, started, outcome, cached)
+    }
+
+    fn answered(
+        &self,
+        drive: &Drive,
+        step: usize,
+        attempt: u32,
+        started: Instant,
+        outcome: AttemptOutcome,
+        cached: Option<Cached>,
+    ) -> Vec<RunEvent> {
         let s = &drive.ahead.steps[step];
         if !s.is_in_flight() || s.attempts.last().is_none_or(|a| a.number != attempt) {
             // It was given up meanwhile, and its end is already written down.
@@ -393,9 +439,9 @@ impl Driver {
                     (None, None) => {}
                 }
                 if self.cache.is_some() && !state.options.no_cache && prepared.fault.is_none() {
-                    prepared.cache_key = crate::cache::key(entry, &arguments);
+                    prepared.cache_key = crate::cache::key(&entry, &arguments);
                 }
-                prepared.ready = Ok(entry.spec.clone());
+                prepared.ready = Ok(entry);
                 prepared.arguments = arguments;
             }
             Err((arguments, error)) => {
@@ -412,7 +458,7 @@ impl Driver {
         tool: &str,
         arguments: &Map<String, Value>,
         state: &RunState,
-    ) -> Result<(&Entry, Map<String, Value>), (Map<String, Value>, ToolError)> {
+    ) -> Result<(Arc<Entry>, Map<String, Value>), (Map<String, Value>, ToolError)> {
         let result_of = |id: &str| state.steps.get(id).and_then(|s| s.result.as_ref()).map(|r| r.data.clone());
         let refuse = |error| Err((arguments.clone(), error));
         let resolved = match resolve(arguments, &result_of) {
@@ -430,7 +476,7 @@ impl Driver {
                 "refer to a value inside that result",
             ));
         }
-        let Some(entry) = self.catalog.get(tool) else {
+        let Some(entry) = self.catalog.entry(tool) else {
             return refuse(ToolError::new(
                 ErrorClass::Refused,
                 format!("there is no tool called {tool}"),
@@ -471,7 +517,8 @@ impl Driver {
             let _told_when_dropped = context.cancel.clone().drop_guard();
             let limit = Duration::from_millis(u64::from(prepared.timeout_ms));
             let result = match &prepared.ready {
-                Ok(spec) => {
+                Ok(entry) => {
+                    let spec = &entry.spec;
                     let work = made(spec, &prepared, &context, &*runtime, cache.as_deref());
                     match tokio::time::timeout(limit, work).await {
                         Ok(result) => result,
@@ -499,7 +546,7 @@ struct Prepared {
     attempt: u32,
     tool: String,
     arguments: Map<String, Value>,
-    ready: Result<ToolSpec, ToolError>,
+    ready: Result<Arc<Entry>, ToolError>,
     timeout_ms: u32,
     /// Where the timeout comes from, when not from the plan.
     chosen_timeout: Option<(u32, String)>,
@@ -559,6 +606,10 @@ fn stuck(state: &RunState) -> Problem {
             "report this plan: its schedule has a fault",
         ),
     }
+}
+
+fn panicked() -> ToolError {
+    ToolError::new(ErrorClass::Internal, "the tool's code panicked", "this is a fault in the tool's implementation")
 }
 
 fn timed_out(tool: &str, timeout_ms: u32) -> ToolError {

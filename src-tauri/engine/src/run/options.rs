@@ -1,6 +1,7 @@
 //! What a person chooses for one run beside its plan: breakpoints, faults, the cache, stepping. Part of its journal.
 
 use super::{breakpoint::Breakpoint, fault::FaultRule};
+use crate::settings::Backoff;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -20,6 +21,8 @@ pub struct RunOptions {
     pub seed: u32,
     /// How far a retry's pause may lie from its time, percent (O-03); unset means the setting.
     pub jitter_percent: Option<u32>,
+    /// How the pauses of retries grow; the setting decides when it is not the default here.
+    pub backoff: Backoff,
     /// What was said before the query, oldest first (O-02).
     pub conversation: Vec<Message>,
     /// Anything else that tools may want to know (O-02).

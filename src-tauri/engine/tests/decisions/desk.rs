@@ -13,8 +13,7 @@ use toolplan_engine::{
     settings::Settings,
     text::Span,
     tool::{
-        Applicability, Catalog, Category, Classification, Fallback, FallbackCondition, Loading, Needs, SideEffects,
-        ToolCall, ToolSpec,
+        Applicability, Catalog, Category, Classification, Fallback, Loading, Needs, SideEffects, ToolCall, ToolSpec,
     },
     visibility::Viewer,
 };

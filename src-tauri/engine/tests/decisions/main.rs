@@ -6,6 +6,7 @@
 
 mod bench;
 mod compare;
+mod control;
 mod desk;
 mod filter;
 mod guard;

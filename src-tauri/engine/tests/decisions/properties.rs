@@ -21,7 +21,7 @@ use toolplan_engine::{
     planning::{Answer, Planning},
     ports::ErrorClass,
     request::{Decomposition, ExecutionState, Planner, Request, RoutingPlan, Session, SubQuery},
-    run::{RunEvent, RunState, StepStatus},
+    run::{BreakOn, Breakpoint, Command, Go, RunEvent, RunState, StepStatus, When},
     select::Reply,
     settings::{GuardMode, Mode, Settings, ToolPolicy, VisibilityRule},
     tool::{Classification, Fallback, FallbackCondition, Loading, RetryPolicy, ToolSpec},
@@ -622,5 +622,67 @@ proptest! {
         }
         let finished = matches!(ran.entries.last().unwrap().event, RunEvent::Finished { .. });
         prop_assert!(finished, "{}", ran.transcript());
+        crate::control::frontier_is_the_scan(&run.spec, &ran.entries);
+    }
+
+    /// O-07, O-01, O-02: whatever a person does to a run, at whatever moment, it ends; no step starts while one of its
+    /// attempts is under way, before its dependencies have succeeded, while the run is paused, or beyond the limit.
+    #[test]
+    fn any_hands_keep_the_laws(run in any_run(), hands in vec((0_u64..3000, 0_usize..10, 0_usize..8), 0..12)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let mut script = Script::default();
+        run.deeds.iter().for_each(|(tool, deeds)| script.set(tool, deeds.clone()));
+        let steps: Vec<String> = run.spec.steps.iter().map(|s| s.id.clone()).collect();
+        prop_assume!(!steps.is_empty());
+        let mut commands: Vec<(u64, Command)> = hands
+            .iter()
+            .map(|(at, what, which)| {
+                let step = steps[which % steps.len()].clone();
+                let command = match what {
+                    0 => Command::Pause,
+                    1 => Command::Resume { go: Go::Continue },
+                    2 => Command::Resume { go: Go::Step },
+                    3 => Command::NextStage,
+                    4 => Command::Resume { go: Go::To { step } },
+                    5 => Command::CancelStep { step },
+                    6 => Command::EditResult { step, data: json!({"items": [1]}) },
+                    7 => Command::Skip { step },
+                    8 => Command::Retry { step },
+                    _ => {
+                        let on = BreakOn::Step { step, when: When::Before };
+                        Command::SetBreakpoints { breakpoints: vec![Breakpoint { id: 1, on, enabled: true }] }
+                    }
+                };
+                (*at, command)
+            })
+            .collect();
+        commands.sort_by_key(|(at, _)| *at);
+        // In the end everybody lets go of it.
+        commands.push((5_000_000, Command::SetBreakpoints { breakpoints: vec![] }));
+        commands.push((5_000_001, Command::Resume { go: Go::Continue }));
+        let bench = Bench::of(run.spec.clone(), script).but(|b| {
+            b.settings.parallel_limit = run.limit;
+            b.commands = commands;
+        });
+        let ran = runtime.block_on(bench.run());
+        prop_assert!(ran.result.is_ok(), "{:?}\n{}", ran.result, ran.transcript());
+        prop_assert!(ran.most_at_once <= run.limit as usize);
+        prop_assert_eq!(ran.still_working, 0);
+        let mut now = RunState::default();
+        for entry in &ran.entries {
+            if let RunEvent::AttemptStarted { step, .. } = &entry.event {
+                prop_assert!(now.paused.is_none(), "{} starts in a pause\n{}", step, ran.transcript());
+                prop_assert!(!now.steps[step].is_in_flight(), "{} starts twice\n{}", step, ran.transcript());
+                prop_assert!(!now.steps[step].status.is_done(), "{} starts after its end\n{}", step, ran.transcript());
+                let spec = run.spec.steps.iter().find(|s| s.id == *step).unwrap();
+                for needed in &spec.dependencies {
+                    prop_assert_eq!(now.steps[needed].status, StepStatus::Succeeded, "{} before {}", step, needed);
+                }
+            }
+            now.apply(entry);
+        }
+        prop_assert!(now.outcome.is_some(), "{}", ran.transcript());
+        prop_assert!(now.steps.values().all(|s| s.status.is_done()), "{}", ran.transcript());
+        crate::control::frontier_is_the_scan(&run.spec, &ran.entries);
     }
 }

@@ -55,8 +55,8 @@ struct Inner {
     /// The runs that this store drives: number and time of their last event.
     live: HashMap<RunId, (u32, u64)>,
     waiting: Vec<Batch>,
-    /// The writer is putting some into the tables: they are in no list, and not in the tables yet.
-    writing: bool,
+    /// The writer is putting some of it into the tables right now.
+    taken: bool,
     /// The writer knows that something waits.
     told: bool,
     /// The tables did not take what waits.
@@ -125,16 +125,17 @@ impl Log {
         Ok((file, head.len() as u64))
     }
 
+    /// Whether something is in the log and not yet in the tables.
     pub(crate) fn has_waiting(&self) -> bool {
         let inner = self.inner.lock().expect("no writer panics");
-        inner.writing || !inner.waiting.is_empty()
+        inner.taken || !inner.waiting.is_empty()
     }
 
     /// What is not in the tables yet, and whether the file will be emptied when it is.
     pub(crate) fn take(&self) -> (Vec<Batch>, bool) {
         let mut inner = self.inner.lock().expect("no writer panics");
         inner.told = false;
-        inner.writing = !inner.waiting.is_empty();
+        inner.taken = !inner.waiting.is_empty();
         (std::mem::take(&mut inner.waiting), inner.bytes > EMPTY_AT)
     }
 
@@ -143,15 +144,13 @@ impl Log {
         let mut inner = self.inner.lock().expect("no writer panics");
         batches.append(&mut inner.waiting);
         inner.waiting = batches;
-        inner.writing = false;
-        inner.blocked = true;
+        (inner.taken, inner.blocked) = (false, true);
     }
 
     /// The tables took everything that [`Log::take`] gave.
     pub(crate) fn taken(&self) {
         let mut inner = self.inner.lock().expect("no writer panics");
-        inner.blocked = false;
-        inner.writing = false;
+        (inner.taken, inner.blocked) = (false, false);
         if inner.bytes > EMPTY_AT && inner.waiting.is_empty() {
             let emptied = inner.file.as_deref().map(|file| {
                 file.set_len(0)?;

@@ -430,13 +430,15 @@ async fn a_damaged_event_is_reported_and_left_out() {
 /// One line per event, as version 0.1 stored them. Lines are added with each released shape and never changed.
 const FIXTURE: &str = include_str!("../../tests/fixtures/journal-0.1.jsonl");
 
-#[tokio::test]
-async fn the_journal_of_every_version_stays_readable() {
-    let store = Store::temporary().unwrap();
+/// What version 0.2 added: a person's word to a run, faults, cached results, interrupted runs that go on.
+const FIXTURE_0_2: &str = include_str!("../../tests/fixtures/journal-0.2.jsonl");
+
+/// A new run whose events are the lines.
+async fn stored(store: &Store, lines: &str) -> RunId {
     let run = store.journal().create_run("q", "offline", 1).await.unwrap();
     store
         .edit(|db| {
-            for (i, line) in FIXTURE.lines().enumerate() {
+            for (i, line) in lines.lines().enumerate() {
                 let kind: Value = serde_json::from_str(line).unwrap();
                 db.execute(
                     "INSERT INTO event(run_id, seq, at_ms, kind, version, body_json) VALUES (?, ?, ?, ?, 1, ?)",
@@ -446,6 +448,26 @@ async fn the_journal_of_every_version_stays_readable() {
             Ok(())
         })
         .unwrap();
+    run
+}
+
+#[tokio::test]
+async fn the_journal_of_version_0_2_stays_readable() {
+    let store = Store::temporary().unwrap();
+    let run = stored(&store, FIXTURE_0_2).await;
+    let (entries, problems) = store.journal().events(run).unwrap();
+    assert_eq!(problems, []);
+    assert_eq!(entries.len(), FIXTURE_0_2.lines().count());
+    let state = RunState::of(&entries);
+    assert_eq!((state.outcome, state.options.seed), (Some(RunOutcome::Partial), 7));
+    assert_eq!(state.steps["s1"].result.as_ref().unwrap().data, json!({"key": "PROJ-1"}));
+    assert!(state.steps["s2"].attempts[0].unknown);
+}
+
+#[tokio::test]
+async fn the_journal_of_every_version_stays_readable() {
+    let store = Store::temporary().unwrap();
+    let run = stored(&store, FIXTURE).await;
     let (entries, problems) = store.journal().events(run).unwrap();
     assert_eq!(problems, []);
     let kinds: std::collections::BTreeSet<_> =

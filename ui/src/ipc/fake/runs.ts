@@ -70,6 +70,7 @@ export function simulate(
       step_mode: false,
       seed: 0,
       jitter_percent: null,
+      backoff: "exponential",
       conversation: [],
       metadata: {},
     },
