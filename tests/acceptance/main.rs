@@ -3,6 +3,7 @@
 mod bad_input;
 mod bench;
 mod catalog;
+mod control;
 mod guard;
 mod model;
 mod past;
