@@ -25,8 +25,31 @@ export const commands = {
 	/**  All runs, newest first. */
 	runs: () => typedError<RunSummary[], Problem>(__TAURI_INVOKE("runs")),
 	openRun: (run: number) => typedError<RunDetail, Problem>(__TAURI_INVOKE("open_run", { run })),
-	/**  The run as it was after the event `seq`. */
-	runAt: (run: number, seq: number) => typedError<RunState, Problem>(__TAURI_INVOKE("run_at", { run, seq })),
+	/**  The run as it was after the event `seq`; 0 is before the first. */
+	runAt: (run: number, seq: number) => typedError<RunAt, Problem>(__TAURI_INVOKE("run_at", { run, seq })),
+	/**  Rows of the log that the filter lets through; see `docs/journal.md` for its language. */
+	runEvents: (run: number, filter: string, offset: number, limit: number) => typedError<EventPage, Problem>(__TAURI_INVOKE("run_events", { run, filter, offset, limit })),
+	/**  The event nearest to `seq`, after it or before it, that the filter lets through. */
+	findEvent: (run: number, filter: string, seq: number, backwards: boolean) => typedError<number | null, Problem>(__TAURI_INVOKE("find_event", { run, filter, seq, backwards })),
+	runMarks: (run: number) => typedError<RunMarks, Problem>(__TAURI_INVOKE("run_marks", { run })),
+	diffRuns: (a: number, b: number) => typedError<RunDiff, Problem>(__TAURI_INVOKE("diff_runs", { a, b })),
+	/**  Starts a replay. `speed` 1 takes the time that the run took, 2 half of it; null takes none. */
+	replayRun: (run: number, policy: ReplayPolicy, speed: number | null) => typedError<number, Problem>(__TAURI_INVOKE("replay_run", { run, policy, speed })),
+	replanRun: (run: number) => typedError<Replanned, Problem>(__TAURI_INVOKE("replan_run", { run })),
+	forkRun: (run: number, fork: Fork, policy: ReplayPolicy, speed: number | null) => typedError<number, Problem>(__TAURI_INVOKE("fork_run", { run, fork, policy, speed })),
+	runTree: (run: number) => typedError<RunTree, Problem>(__TAURI_INVOKE("run_tree", { run })),
+	/**
+	 *  Writes the run to a file; null takes a name in the workspace's folder of exports. `redact` are more patterns of
+	 *  text to leave out.
+	 */
+	exportRun: (run: number, path: string | null, redact: string[]) => typedError<Exported, Problem>(__TAURI_INVOKE("export_run", { run, path, redact })),
+	importRuns: (paths: string[]) => typedError<Imported[], Problem>(__TAURI_INVOKE("import_runs", { paths })),
+	storage: () => typedError<Storage, Problem>(__TAURI_INVOKE("storage")),
+	/**  Removes the runs that the settings do not keep. */
+	pruneRuns: () => typedError<Pruned, Problem>(__TAURI_INVOKE("prune_runs")),
+	pinRun: (run: number, pinned: boolean) => typedError<null, Problem>(__TAURI_INVOKE("pin_run", { run, pinned })),
+	/**  Removes the run and its journal for good. */
+	deleteRun: (run: number) => typedError<null, Problem>(__TAURI_INVOKE("delete_run", { run })),
 	pauseRun: (run: number) => typedError<null, Problem>(__TAURI_INVOKE("pause_run", { run })),
 	/**  Goes on with a paused run: to the next breakpoint, for one step, to the end of a stage, or to a step. */
 	stepRun: (run: number, go: Go) => typedError<null, Problem>(__TAURI_INVOKE("step_run", { run, go })),
@@ -70,6 +93,15 @@ export type AdaptiveTimeout = {
 	/**  Calls before which the history says nothing. */
 	min_calls?: number,
 };
+
+/**  Who answers the calls of one tool in a replay. */
+export type AnswerSource = 
+/**  The record of the origin; a call that it does not hold fails the replay. */
+{ kind: "recorded" } | 
+/**  Always this value. */
+{ kind: "static"; value: Value } | 
+/**  The tool itself, after the runtime gate has admitted the call with today's catalog and settings. */
+{ kind: "live" };
 
 /**  Everything the window needs before the first query. */
 export type AppInfo = {
@@ -249,6 +281,40 @@ export type DiscoverySettings = {
 	discovery_tools?: string[],
 };
 
+/**  Where two runs part. */
+export type Divergence = {
+	kind: DivergenceKind,
+	/**  Number of the tool call in the order of the run, from 1; 0 when it is not about a call. */
+	call: number,
+	/**  Step, tool and event on each side; null where a side has none. */
+	step_a: string | null,
+	step_b: string | null,
+	tool_a: string | null,
+	tool_b: string | null,
+	seq_a: number | null,
+	seq_b: number | null,
+	/**  For a person. */
+	sentence: string,
+};
+
+export type DivergenceKind = 
+/**  Another tool was called. */
+"tool" | 
+/**  The same tool with other arguments. */
+"arguments" | 
+/**  A call that only side a has. */
+"missing" | 
+/**  A call that only side b has. */
+"extra" | 
+/**  The same call was answered otherwise. */
+"answer" | 
+/**  The same calls left in another order. */
+"order" | 
+/**  The calls agree; the run ended otherwise. */
+"end" | 
+/**  A replay decided otherwise than its origin. */
+"decision";
+
 /**  What an event of a run survives once it was shown (O-10). */
 export type Durability = 
 /**  The end of this process, `kill -9` included; a power cut may take the last moments. */
@@ -275,6 +341,15 @@ export type ErrorClass =
 "transient" | "timeout" | 
 /**  The tool has no binding here. */
 "unbound" | "internal";
+
+/**  Some rows of a run's log. */
+export type EventPage = {
+	rows: EventRow[],
+	/**  How many the filter lets through. */
+	total: number,
+	/**  All events of the run. */
+	events: number,
+};
 
 /**  One event as a line of the log. */
 export type EventRow = {
@@ -304,6 +379,20 @@ export type ExecutionMode = "parallel" |
 export type ExecutionState = 
 /**  Also what an unknown or missing state counts as: the most restrictive (V-06). */
 "REQUEST" | "REASONING" | "ACTION";
+
+/**  A file that a run was written to. */
+export type Exported = {
+	path: string,
+	events: number,
+	bytes: number,
+};
+
+export type FactDiff = {
+	/**  `query`, `state`, `mode`, `intent`, `tenant`, `user`, `planner`, `catalog_revision`. */
+	name: string,
+	a: string,
+	b: string,
+};
 
 /**  What to call instead when a step fails (source 001, `IToolStep.fallback`). */
 export type Fallback = {
@@ -365,6 +454,29 @@ export type Finding = {
 	message: string,
 	hint: string,
 };
+
+/**  Where a fork leaves its origin, and the one thing that is different. */
+export type Fork = {
+	change: ForkChange,
+	/**  The last event to take over; null takes the last one before the change can have an effect. */
+	at: number | null,
+};
+
+/**  The one thing that is different in a fork (R-05). */
+export type ForkChange = 
+/**  The step is called with these arguments; the fork begins where the step got ready. */
+{ kind: "arguments"; step: string; arguments: { [key in string]: Value } } | 
+/**  The step's last attempt gave this value; the fork begins where it was answered. */
+{ kind: "result"; step: string; value: Value } | 
+/**  The step does not run; the fork begins where it got ready. */
+{ kind: "skip"; step: string } | 
+/**
+ *  The tool is described like this. A planning rests on its tools, so the fork begins with the recorded reply,
+ *  planned anew.
+ */
+{ kind: "tool"; spec: ToolSpec } | 
+/**  These settings hold. The fork begins with the recorded reply, planned anew. */
+{ kind: "settings"; settings: Settings };
 
 /**  How many tools were left after a gate, and which were lost there (D-10). */
 export type FunnelRow = {
@@ -478,6 +590,17 @@ export type Hit = {
 	attempt: number,
 };
 
+/**  What became of one file. A broken one is taken as far as it goes, with the problem. */
+export type Imported = {
+	path: string,
+	/**  Null: nothing could be taken. */
+	run: number | null,
+	events: number,
+	/**  The very run was here already; `run` is that one. */
+	already: boolean,
+	problem: Problem | null,
+};
+
 /**  Something that a session can commit to before destructive tools are shown (source 004). */
 export type Intent = {
 	id?: string,
@@ -486,6 +609,14 @@ export type Intent = {
 
 /**  Whether the tool's schema stands in the prompt from the start (source 003). */
 export type Loading = "always" | "deferred";
+
+export type Mark = {
+	seq: number,
+	/**  Milliseconds since the first event. */
+	after_ms: number,
+	/**  Something failed here. */
+	failure: boolean,
+};
 
 /**  A place in the model's text that names a tool (G-04). */
 export type Mention = {
@@ -543,6 +674,32 @@ export type Operator = "exists" | "missing" | "equals" | "differs" | "above" | "
 /**  Of a text: a part, in any letter case. Of a list: an element. Of an object: a key. */
 "contains";
 
+/**  What a derived run rests on. Stands in its journal right after the events that it has from its origin. */
+export type Origin = {
+	/**  The origin's number in the workspace where this run was made. */
+	run: number,
+	/**  The origin's name across workspaces. */
+	uid: string,
+	/**  The last event taken over from the origin. */
+	at: number,
+	/**  Null: a replay. */
+	change: ForkChange | null,
+	policy?: ReplayPolicy,
+};
+
+export type OriginKind = "replay" | "fork";
+
+/**  How a derived run hangs on its origin. */
+export type OriginLink = {
+	kind: OriginKind,
+	/**  Null when the origin is not in this workspace. */
+	run: number | null,
+	/**  The last event taken over from the origin. */
+	at: number,
+	/**  What is different, in a sentence; empty for a replay. */
+	change: string,
+};
+
 /**  What a gate said. */
 export type Outcome = "kept" | 
 /**  Not shown to the model. */
@@ -555,6 +712,12 @@ export type Outcome = "kept" |
 "deferred" | 
 /**  Shown and left alone. */
 "not_chosen";
+
+/**  A thing on both sides. */
+export type Pair<T> = {
+	a: T,
+	b: T,
+};
 
 /**  Why a run is paused (O-07). */
 export type PauseReason = 
@@ -570,6 +733,18 @@ step: string } |
 { kind: "reached"; step: string } | 
 /**  Nobody knows whether the calls of these steps took effect: our process died meanwhile (O-10). */
 { kind: "unknown_outcome"; steps: string[] };
+
+/**  The differences of two plannings. */
+export type PlanDiff = {
+	/**  Query, context, planner and catalog, where they differ. */
+	facts: FactDiff[],
+	/**  Steps of the plans that differ, in plan order; `changed` has the fields of the step. */
+	steps: PlannedDiff[],
+	/**  Tools whose way ends at another gate, with another outcome or by another rule, by name. */
+	verdicts: VerdictDiff[],
+	/**  States in which the definitions cost differently. */
+	tokens: TokenDiff[],
+};
 
 /**  A plan as data: stored, shown, edited (P-01). */
 export type PlanSpec = {
@@ -587,6 +762,14 @@ export type PlanView = {
 	changes: Change[],
 	/**  Milliseconds of the decision, without the model's. */
 	decided_in_ms: number | null,
+};
+
+/**  One step of two plans; null where a side has none. */
+export type PlannedDiff = {
+	id: Pair<string | null>,
+	tool: Pair<string | null>,
+	/**  Paths into the step, such as `/arguments/issue_key`; empty where a side has none. */
+	changed: ValueDiff[],
 };
 
 /**  How calls are proposed. */
@@ -639,6 +822,8 @@ export type Planning = {
 	 *  ranked or added. The trail of any other tool is computed when asked for.
 	 */
 	trails: Trail[],
+	/**  What the model said, so that the query can be planned again without it (R-03). Null when none was asked. */
+	reply?: Reply | null,
 };
 
 /**
@@ -661,8 +846,52 @@ export type ProviderInfo = {
 	note: string,
 };
 
+/**  What pruning took away. */
+export type Pruned = {
+	runs: number,
+	events: number,
+	bytes: number,
+};
+
 /**  The kinds of query of source 001. */
 export type QueryType = "simple_lookup" | "procedural" | "comparative" | "multi_hop" | "list_building" | "conversational";
+
+/**  Text that is left out wherever it stands. */
+export type RedactionPattern = {
+	/**  What it is; stands in the place of the text, as in `[redacted: customer number]`. */
+	name?: string,
+	/**  A regular expression. */
+	pattern?: string,
+};
+
+/**  What never gets into the journal, beside the secrets that are known and the shapes that are built in (S-01). */
+export type RedactionSettings = {
+	/**  Names of fields whose text is left out, in any letter case; `-` and `_` are the same. */
+	fields?: string[],
+	patterns?: RedactionPattern[],
+};
+
+/**  A planning made anew from a recorded reply, with what flips (R-03). */
+export type Replanned = {
+	view: PlanView,
+	/**  From the run's planning to today's. */
+	diff: PlanDiff,
+};
+
+/**  Who answers in a replay: the record, unless the tool stands in `tools`. Nothing is ever live that is not named. */
+export type ReplayPolicy = {
+	tools?: { [key in string]: AnswerSource },
+};
+
+/**  A model's answer, from any provider. Also the form of a recorded reply (P-05). */
+export type Reply = {
+	/**  All text, thinking included where the provider sends it inline. */
+	text?: string,
+	/**  Calls made through the provider's own tool protocol. */
+	native_calls?: ToolCall[],
+	input_tokens?: number | null,
+	output_tokens?: number | null,
+};
 
 /**  How the calls were found in the reply. */
 export type ReplyPath = 
@@ -690,6 +919,14 @@ export type Request = {
 	/**  Given from outside; otherwise the engine decomposes the query itself. */
 	decomposition?: Decomposition | null,
 	planner?: Planner,
+};
+
+/**  Which runs are kept; zero means without limit. Pinned runs and runs under way always are. */
+export type RetentionSettings = {
+	max_runs?: number,
+	max_age_days?: number,
+	/**  Megabytes of the runs' events. */
+	max_megabytes?: number,
 };
 
 /**  How a failed attempt is repeated (O-03). Delays double: `base_ms`, 2 × `base_ms`, 4 × `base_ms` … */
@@ -724,6 +961,16 @@ export type RunAdvanced = {
 	state: RunState,
 };
 
+/**  A run as it was after one event (R-04). */
+export type RunAt = {
+	/**  The trails of that instant: the planning's, and how the calls of planned tools went so far. */
+	trails: Trail[],
+	/**  Null before the query was planned. */
+	tokens: TokenReport | null,
+	/**  The tools of the catalog at the run's revision. */
+	tools: ToolAt[],
+} & RunState;
+
 /**  What can be done with a run now (O-07). */
 export type RunControlState = {
 	run: number,
@@ -748,7 +995,30 @@ export type RunDetail = {
 	/**  At the last event; `planning` is inside. */
 	state: RunState,
 	graph: GraphView,
+	/**  The first [`MOST_EVENTS`]; `run_events` gives any others. */
 	events: EventRow[],
+	event_count: number,
+};
+
+/**  The differences of two runs. */
+export type RunDiff = {
+	/**  Nothing differs but times. */
+	same: boolean,
+	/**  Where the tool calls part, in the order of the runs. */
+	divergence: Divergence | null,
+	plan: PlanDiff,
+	/**  The steps in which something differs or that only one side has, in the order of the plans. */
+	steps: StepDiff[],
+	outcome: Pair<RunOutcome | null>,
+	duration_ms: Pair<number | null>,
+	/**  Calls that left, repetitions included. */
+	calls: Pair<number>,
+};
+
+/**  What playing a run needs: when its events happened, thinned out to at most [`MOST_MARKS`]. */
+export type RunMarks = {
+	marks: Mark[],
+	last_seq: number,
 };
 
 /**  Options of one run. The defaults change nothing. */
@@ -813,6 +1083,11 @@ export type RunState = {
 	outcome: RunOutcome | null,
 	/**  By step id, in plan order. */
 	steps: { [key in string]: StepState },
+	/**  Of a run that answers out of another one's record. */
+	origin: Origin | null,
+	/**  Of a replay that was held against its origin. */
+	faithful: boolean | null,
+	divergence: Divergence | null,
 	options?: RunOptions,
 	breakpoints?: Breakpoint[],
 	/**  Breakpoints that the planning has hit. */
@@ -839,6 +1114,21 @@ export type RunSummary = {
 	succeeded: number,
 	catalog_revision: number,
 	planner: string,
+	/**  Kept whatever the retention says. */
+	pinned: boolean,
+	/**  It came from a file. */
+	imported: boolean,
+	/**  Of a replay or fork: where it comes from. */
+	origin: OriginLink | null,
+	/**  Of a replay that was held against its origin. */
+	faithful: boolean | null,
+};
+
+/**  The runs that come from one another: the oldest at hand, its replays and forks, and theirs. */
+export type RunTree = {
+	root: number,
+	/**  The root first, each after its origin. */
+	runs: RunSummary[],
 };
 
 /**  A query to start from. */
@@ -876,6 +1166,8 @@ export type Settings = {
 	planner?: PlannerSettings,
 	run?: RunSettings,
 	network?: NetworkSettings,
+	redaction?: RedactionSettings,
+	retention?: RetentionSettings,
 };
 
 /**  The shape of a plan: stages, and how long it should take (P-06, P-10). */
@@ -932,6 +1224,18 @@ export type StateTokens = {
 	visible: number,
 	/**  `full − visible`. */
 	saved: number,
+};
+
+/**  What came of one step on both sides; null where a side has none. */
+export type StepDiff = {
+	id: Pair<string | null>,
+	tool: Pair<string | null>,
+	status: Pair<StepStatus | null>,
+	attempts: Pair<number>,
+	/**  From the first attempt to the end. */
+	duration_ms: Pair<number | null>,
+	/**  Arguments as they left (`/arguments/…`), the result (`/result/…`) and the error (`/error/…`). */
+	changed: ValueDiff[],
 };
 
 /**  One step as data (P-01). */
@@ -991,6 +1295,27 @@ export type StepStatus = "pending" |
 /**  Waits for its next attempt. */
 "waiting" | "succeeded" | "failed" | "skipped" | "cancelled";
 
+/**  What the workspace takes on the disk. */
+export type Storage = {
+	/**  The database and its log. */
+	file_bytes: number,
+	/**  Bytes in the file that are free for what comes. */
+	free_bytes: number,
+	kinds: StorageKind[],
+	runs: number,
+	pinned: number,
+	/**  Milliseconds since 1970-01-01 UTC; null without runs. */
+	oldest_ms: number | null,
+};
+
+/**  Rows of one kind and the bytes of their contents. */
+export type StorageKind = {
+	/**  `events`, `runs`, `tools`, `statistics`, `settings`. */
+	kind: string,
+	rows: number,
+	bytes: number,
+};
+
 /**  One part of a decomposed query (P-02). */
 export type SubQuery = {
 	id: string,
@@ -1049,6 +1374,15 @@ export type TokenCost = {
 	schema: number,
 };
 
+/**  Tokens of the definitions in one state. */
+export type TokenDiff = {
+	state: string,
+	/**  The model sees them. */
+	visible: Pair<number>,
+	/**  All of them. */
+	full: Pair<number>,
+};
+
 /**  Tokens per state and per tool for one request. */
 export type TokenReport = {
 	encoding: string,
@@ -1057,6 +1391,16 @@ export type TokenReport = {
 	states: StateTokens[],
 	/**  Largest first; at most [`TOP_TOOLS`]. */
 	tools: ToolTokens[],
+};
+
+/**  A tool of the catalog as it stood at a revision. */
+export type ToolAt = {
+	name: string,
+	classification: Classification,
+	/**  It is the same today. */
+	unchanged: boolean,
+	/**  It is gone today. */
+	removed: boolean,
 };
 
 /**  One call of a tool, as proposed, admitted or executed. */
@@ -1184,6 +1528,14 @@ export type Trail = {
 
 export type Value = null | boolean | number | string | Value[] | { [key in string]: Value };
 
+/**  One difference; null where a side has nothing there. */
+export type ValueDiff = {
+	/**  JSON Pointer; empty for the whole. */
+	path: string,
+	a: Value | null,
+	b: Value | null,
+};
+
 /**  What one gate said of one tool, and why (G-11). */
 export type Verdict = {
 	gate: Gate,
@@ -1195,6 +1547,21 @@ export type Verdict = {
 	evidence: Evidence[],
 	/**  The setting that decides this, such as `policy.denied`, where there is one. */
 	config_key: string | null,
+};
+
+/**  Where a tool's way ended on each side; null where a side does not know the tool. */
+export type VerdictDiff = {
+	tool: string,
+	a: VerdictEnd | null,
+	b: VerdictEnd | null,
+};
+
+/**  The verdict that decided, or the last one. */
+export type VerdictEnd = {
+	gate: Gate,
+	outcome: Outcome,
+	rule: string,
+	reason: string,
 };
 
 /**
