@@ -70,7 +70,7 @@ fn an_interrupted_run_goes_on_after_a_restart() {
         w.register_tools(tools, "test").unwrap();
         let id = plan(&w, vec![step("r", "reads", &[]), step("w", "writes", &[]), step("f", "fine", &["r", "w"])]);
         let run = w.start_run(id).await.unwrap();
-        while w.run_at(run, u32::MAX).unwrap().steps.values().filter(|s| s.is_in_flight()).count() < 2 {
+        while w.run_at(run, u32::MAX).unwrap().state.steps.values().filter(|s| s.is_in_flight()).count() < 2 {
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
         run

@@ -69,11 +69,10 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
             if follow {
                 let followed = print::follow(workbench.follow());
                 let run = workbench.start_run_with(view.id, options).await?;
-                workbench.wait_run(run).await?;
-                let outcome = workbench.open_run(run)?.summary.outcome;
+                let state = workbench.wait_run(run).await?;
                 drop(workbench);
                 let _ = followed.await;
-                return Ok(outcome == Some(RunOutcome::Succeeded));
+                return Ok(state.outcome == Some(RunOutcome::Succeeded));
             }
             let updates = workbench.follow();
             let run = workbench.start_run_with(view.id, options).await?;
