@@ -183,7 +183,7 @@ async fn planning_events_open_the_journal() {
     bench.workbench.wait_run(run).await.unwrap();
     let events = bench.workbench.open_run(run).unwrap().events;
     let kinds: Vec<&str> = events.iter().take(5).map(|e| e.kind.as_str()).collect();
-    assert_eq!(kinds, ["planned", "discovery", "discovery", "discovery", "started"]);
+    assert_eq!(kinds, ["planned", "basis", "discovery", "discovery", "discovery"]);
     let system = bench.workbench.prompt(&view.planning.request).unwrap().system;
     assert!(view.planning.blocks.blocks.iter().all(|b| system.contains(&b.text)), "{system}");
 }
