@@ -27,6 +27,32 @@ export const commands = {
 	openRun: (run: number) => typedError<RunDetail, Problem>(__TAURI_INVOKE("open_run", { run })),
 	/**  The run as it was after the event `seq`. */
 	runAt: (run: number, seq: number) => typedError<RunState, Problem>(__TAURI_INVOKE("run_at", { run, seq })),
+	catalogQuery: (query: CatalogQuery) => typedError<CatalogPage, Problem>(__TAURI_INVOKE("catalog_query", { query })),
+	bulkPreview: (selection: Selection, patch: ToolPatch, plan: number | null) => typedError<BulkPreview, Problem>(__TAURI_INVOKE("bulk_preview", { selection, patch, plan })),
+	bulkEdit: (selection: Selection, patch: ToolPatch) => typedError<BulkDone, Problem>(__TAURI_INVOKE("bulk_edit", { selection, patch })),
+	undo: () => typedError<Undone, Problem>(__TAURI_INVOKE("undo")),
+	redo: () => typedError<Undone, Problem>(__TAURI_INVOKE("redo")),
+	catalogHistory: (offset: number, limit: number) => typedError<CatalogHistory, Problem>(__TAURI_INVOKE("catalog_history", { offset, limit })),
+	toolDiff: (name: string, from: number, to: number | null) => typedError<ToolDiff, Problem>(__TAURI_INVOKE("tool_diff", { name, from, to })),
+	catalogDiff: (from: number, to: number | null, offset: number, limit: number) => typedError<CatalogDiff, Problem>(__TAURI_INVOKE("catalog_diff", { from, to, offset, limit })),
+	revertCatalog: (revision: number) => typedError<number, Problem>(__TAURI_INVOKE("revert_catalog", { revision })),
+	planningView: (extensions: string[] | null) => typedError<PlanningView, Problem>(__TAURI_INVOKE("planning_view", { extensions })),
+	lints: (query: LintQuery) => typedError<LintPage, Problem>(__TAURI_INVOKE("lints", { query })),
+	applyLintFix: (query: LintQuery) => typedError<FixesApplied, Problem>(__TAURI_INVOKE("apply_lint_fix", { query })),
+	searchLab: (request: Request, query: SearchQuery, hidden: boolean) => typedError<SearchLab, Problem>(__TAURI_INVOKE("search_lab", { request, query, hidden })),
+	toolDirectory: (request: Request) => typedError<Directory, Problem>(__TAURI_INVOKE("tool_directory", { request })),
+	activatedTools: (session: string) => typedError<string[], Problem>(__TAURI_INVOKE("activated_tools", { session })),
+	deactivateTools: (session: string, tool: string | null) => typedError<null, Problem>(__TAURI_INVOKE("deactivate_tools", { session, tool })),
+	embeddingModel: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("embedding_model")),
+	addEmbeddingModel: (path: string) => typedError<ModelInfo, Problem>(__TAURI_INVOKE("add_embedding_model", { path })),
+	removeEmbeddingModel: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("remove_embedding_model")),
+	indexEmbeddings: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("index_embeddings")),
+	cancelIndexEmbeddings: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("cancel_index_embeddings")),
+	session: (id: string) => typedError<SessionView, Problem>(__TAURI_INVOKE("session", { id })),
+	sessionEvent: (id: string, event: SessionEvent) => typedError<SessionView, Problem>(__TAURI_INVOKE("session_event", { id, event })),
+	planInSession: (id: string, request: Request, previous: number | null) => typedError<SessionPlan, Problem>(__TAURI_INVOKE("plan_in_session", { id, request, previous })),
+	visibilityMatrix: (query: MatrixQuery) => typedError<MatrixPage, Problem>(__TAURI_INVOKE("visibility_matrix", { query })),
+	whyHidden: (tool: string, query: WhyQuery) => typedError<WhyRow[], Problem>(__TAURI_INVOKE("why_hidden", { tool, query })),
 };
 
 /** Events */
@@ -145,13 +171,6 @@ export type Decomposition = {
 	entities?: string[],
 	/**  Why it was taken apart this way. */
 	reasoning?: string,
-};
-
-/**  Deferred loading and search (source 003). */
-export type DiscoverySettings = {
-	/**  While off, deferred tools are shown like all others. */
-	enabled?: boolean,
-	discovery_tools?: string[],
 };
 
 export type EdgeKind = 
@@ -327,12 +346,6 @@ export type GuardedCall = {
 	after: number[],
 };
 
-/**  Something that a session can commit to before destructive tools are shown (source 004). */
-export type Intent = {
-	id?: string,
-	title?: string,
-};
-
 /**  Whether the tool's schema stands in the prompt from the start (source 003). */
 export type Loading = "always" | "deferred";
 
@@ -440,6 +453,8 @@ export type PlannerSettings = {
 	temperature?: number | null,
 	/**  Encoding that counts tokens, such as `o200k_base`. */
 	encoding?: string,
+	context_window?: number,
+	max_turns?: number,
 };
 
 /**  Everything that was decided for one query, with its reasons. Plain data: shown, journaled, compared. */
@@ -462,6 +477,11 @@ export type Planning = {
 	 *  ranked or added. The trail of any other tool is computed when asked for.
 	 */
 	trails: Trail[],
+	guidance: GuidanceReport,
+	suggestions: CapabilitySuggestion[],
+	blocks: PromptBlocks,
+	turns: TurnRecord[],
+	savings: Savings,
 };
 
 /**
@@ -618,6 +638,8 @@ export type Session = {
 	user?: string,
 	/**  Feature flags that are on. */
 	flags?: string[],
+	id?: string,
+	activated?: string[],
 };
 
 /**  Everything a workspace can set. Missing parts take the defaults of the sources. */
@@ -639,6 +661,9 @@ export type Settings = {
 	planner?: PlannerSettings,
 	run?: RunSettings,
 	network?: NetworkSettings,
+	session?: SessionSettings,
+	savings?: SavingsSettings,
+	capabilities?: CapabilitySettings,
 };
 
 /**  The shape of a plan: stages, and how long it should take (P-06, P-10). */
@@ -873,6 +898,7 @@ export type ToolStats = {
 	failure_rate: number | null,
 	/**  0..1, over the calls that reported one. */
 	average_confidence: number | null,
+	cache_hits: number | null,
 };
 
 /**  One tool's part in the prompt. */
@@ -935,6 +961,548 @@ export type WorkspaceInfo = {
 	tools: number,
 	/**  Troubles found while opening: shown, not fatal. */
 	notices: Problem[],
+};
+
+export type CatalogQuery = {
+	request: Request;
+	plan: number | null;
+	filter: CatalogFilter;
+	sort: CatalogSort;
+	descending: boolean;
+	offset: number;
+	/** At most 500; 0 asks for the counts alone. */
+	limit: number;
+};
+
+export type CatalogFilter = {
+	text: string;
+	namespaces: string[];
+	groups: string[];
+	categories: Category[];
+	classifications: Classification[];
+	loadings: Loading[];
+	side_effects: SideEffects[];
+	tags: string[];
+	gates: Gate[];
+	visible: boolean | null;
+	lints: string[];
+	ages: Age[];
+};
+
+export type Age = "newest" | "day" | "week" | "older";
+
+export type CatalogSort =
+	| "relevance"
+	| "registration"
+	| "name"
+	| "namespace"
+	| "group"
+	| "category"
+	| "classification"
+	| "loading"
+	| "side_effects"
+	| "gate"
+	| "tokens"
+	| "changed"
+	| "calls"
+	| "failure_rate"
+	| "duration"
+	| "lints";
+
+export type CatalogPage = {
+	revision: number;
+	all: number;
+	total: number;
+	offset: number;
+	rows: CatalogItem[];
+	facets: Facet[];
+	context_window: number;
+	undo: UndoState;
+	took_ms: number | null;
+};
+
+export type Facet = { name: FacetName; values: FacetValue[]; distinct: number };
+
+export type FacetName =
+	| "namespaces"
+	| "groups"
+	| "categories"
+	| "classifications"
+	| "loadings"
+	| "side_effects"
+	| "tags"
+	| "gates"
+	| "visible"
+	| "lints"
+	| "ages";
+
+export type FacetValue = { value: string; count: number; selected: boolean };
+
+export type CatalogItem = {
+	row: CatalogRow;
+	description: string;
+	capabilities: string[];
+	cost: TokenCost;
+	/** The definition's part of the context window, 0..1. */
+	share: number | null;
+	lints: LintMark[];
+	suggestion: Suggestion | null;
+	stats: ToolStats | null;
+	changed_revision: number;
+	changed_ms: number;
+};
+
+export type Suggestion = { classification: Classification; reason: string; evidence: string };
+
+export type LintMark = { code: string; severity: Severity };
+
+export type Severity = "error" | "warning" | "info";
+
+export type Selection = { kind: "tools"; names: string[] } | { kind: "filter"; query: CatalogQuery };
+
+export type ToolPatch = {
+	classification: Classification | null;
+	accept_suggestions: boolean;
+	loading: Loading | null;
+	category: Category | null;
+	side_effects: SideEffects | null;
+	group: string | null;
+	namespace: string | null;
+	critical: boolean | null;
+	timeout_ms: number | null;
+	add_tags: string[];
+	remove_tags: string[];
+	add_capabilities: string[];
+	remove_capabilities: string[];
+	add_guidance: string[];
+	remove_guidance: string[];
+};
+
+export type BulkPreview = {
+	selected: number;
+	changed: number;
+	examples: ToolDiff[];
+	changes: Change[];
+	problems: Problem[];
+};
+
+export type BulkDone = {
+	revision: number;
+	changed: number;
+	label: string;
+	undo: UndoState;
+	problems: Problem[];
+};
+
+export type UndoState = { undo: UndoStep | null; redo: UndoStep | null };
+
+export type UndoStep = { revision: number; label: string; tools: number };
+
+export type Undone = { revision: number; step: UndoStep; undo: UndoState };
+
+export type CatalogHistory = { revisions: CatalogRevision[]; total: number; undo: UndoState };
+
+export type CatalogRevision = {
+	revision: number;
+	at_ms: number;
+	author: string;
+	label: string;
+	tools: number;
+	examples: string[];
+	undoes: number | null;
+	redoes: number | null;
+};
+
+export type ToolDiff = { tool: string; kind: DiffKind; changed: FieldChange[] };
+
+export type DiffKind = "added" | "removed" | "changed" | "same";
+
+export type CatalogDiff = {
+	from: number;
+	to: number;
+	added: number;
+	removed: number;
+	changed: number;
+	tools: ToolDiff[];
+};
+
+export type LintQuery = { codes: string[]; severities: Severity[]; tools: string[]; offset: number; limit: number };
+
+export type LintPage = {
+	revision: number;
+	total: number;
+	errors: number;
+	warnings: number;
+	infos: number;
+	codes: LintCount[];
+	lints: Lint[];
+	took_ms: number | null;
+};
+
+export type LintCount = { code: string; severity: Severity; count: number; fixable: number };
+
+export type Lint = {
+	code: string;
+	severity: Severity;
+	message: string;
+	tools: string[];
+	field: string;
+	fix: Fix | null;
+};
+
+export type Fix = { title: string; target: FixTarget; patch: Value };
+
+export type FixTarget = { kind: "tool"; name: string } | { kind: "settings" };
+
+export type FixesApplied = { revision: number; tools: number; settings_changed: boolean; problems: Problem[] };
+
+export type PlanningView = {
+	display_ids: string[];
+	expanded_ids: string[];
+	ids: ExpandedId[];
+	entries: PlanningEntry[];
+	guidance: string[];
+	capabilities: CapabilityTools[];
+	callable: string[];
+	phantoms: string[];
+	unknown: UnknownId[];
+	overreach: Overreach[];
+	undescribed: string[];
+};
+
+export type ExpandedId = { id: string; came: Came; from: string };
+
+export type Came = "enabled" | "alias" | "implied";
+
+export type PlanningEntry = {
+	tool: string;
+	extension: string;
+	came: Came;
+	source: "core" | "tool" | "both";
+	capabilities: string[];
+	guidance: string[];
+	registered: boolean;
+};
+
+export type CapabilityTools = { capability: string; tools: string[] };
+
+export type UnknownId = { id: string; meant: string | null };
+
+export type Overreach = { enabled: string; tool: string; came: Came };
+
+export type GuidanceReport = { lines: GuidanceLine[]; total_lines: number; tokens: number };
+
+export type GuidanceLine = {
+	line: string;
+	tools: string[];
+	index: number;
+	source: "tool" | "core";
+	tokens: number;
+	repeats: number | null;
+	contradicts: number[];
+	names_hidden: string[];
+	names_absent: string[];
+};
+
+export type CapabilitySuggestion = {
+	capability: string;
+	tools: string[];
+	matches: PatternMatch[];
+	along_with: string | null;
+};
+
+export type PatternMatch = { pattern: string; span: Span; text: string };
+
+export type SearchType = "fts" | "regex" | "exact";
+
+export type SearchQuery = {
+	query: string;
+	search_type: SearchType;
+	limit: number;
+	include_always_loaded: boolean;
+	tags: string[];
+	namespace: string | null;
+};
+
+export type SearchLab = { rankings: LabRanking[]; rows: LabRow[] };
+
+export type LabMethod = "exact" | "regex" | "lexical" | "semantic";
+
+export type LabRanking = { method: LabMethod; found: number; duration_ms: number | null; error: string };
+
+export type LabRow = {
+	tool: string;
+	namespace: string;
+	exact: LabPlace | null;
+	regex: LabPlace | null;
+	lexical: LabPlace | null;
+	semantic: LabPlace | null;
+	fields: MatchedField[];
+	loading: Loading;
+	visible: boolean;
+	gate: Gate | null;
+	reason: string;
+};
+
+export type LabPlace = { rank: number; score: number | null };
+
+export type MatchedField = { field: string; text: string; spans: Span[] };
+
+export type Directory = { groups: DirectoryGroup[]; left_out: number; text: string };
+
+export type DirectoryGroup = {
+	name: string;
+	title: string | null;
+	trigger: string | null;
+	task_type: string | null;
+	tools: number;
+	examples: string[];
+};
+
+export type PromptBlocks = { blocks: PromptBlock[]; tokens: number };
+
+export type PromptBlock = { kind: "discovery" | "directory" | "hints"; text: string; tokens: number };
+
+export type ModelInfo = {
+	installed: boolean;
+	label: string;
+	note: string;
+	indexed: number;
+	total: number;
+	indexing: boolean;
+	in_use: boolean;
+	problem: Problem | null;
+};
+
+export type SessionState = {
+	id: string;
+	state: ExecutionState;
+	intent: string;
+	last_intent: string;
+	log: Transition[];
+};
+
+export type SessionEvent =
+	| { kind: "message"; text: string }
+	| { kind: "select_intent"; intent: string; by: "person" | "model" }
+	| { kind: "switch_intent"; intent: string }
+	| { kind: "reset" }
+	| { kind: "recover" };
+
+export type Transition = {
+	seq: number;
+	at_ms: number;
+	event: SessionEvent;
+	from: ExecutionState;
+	to: ExecutionState;
+	intent: string;
+	refused: Problem | null;
+	text: string;
+};
+
+export type SessionView = {
+	session: SessionState;
+	intents: IntentView[];
+	refused: Problem | null;
+	trouble: Problem | null;
+	deadlocks: Problem[];
+};
+
+export type IntentView = { intent: Intent; why_not: Problem | null };
+
+export type IntentStatus = "open" | "active" | "completed" | "abandoned" | "blocked";
+
+export type Intent = {
+	id: string;
+	title: string;
+	status: IntentStatus;
+	constraints: string[];
+	scope: string[];
+	acceptance: string[];
+};
+
+export type SessionPlan = { plan: PlanView; session: SessionView };
+
+export type MatrixQuery = {
+	session: Session;
+	mode: string;
+	filter: string;
+	only: MatrixOnly;
+	offset: number;
+	/** At most 1,000. */
+	limit: number;
+};
+
+export type MatrixOnly = "all" | "differs" | "hidden" | "unclassified";
+
+export type MatrixPage = {
+	tools: number;
+	matching: number;
+	offset: number;
+	states: MatrixState[];
+	rows: MatrixRow[];
+};
+
+export type MatrixState = { state: ExecutionState; visible: number; in_prompt: number; tokens: number };
+
+export type MatrixRow = {
+	tool: string;
+	namespace: string;
+	group: string;
+	classification: Classification;
+	loading: Loading;
+	tokens: number;
+	cells: MatrixCell[];
+};
+
+export type MatrixCell = {
+	state: ExecutionState;
+	visible: boolean;
+	in_prompt: boolean;
+	gate: Gate;
+	rule: string;
+	reason: string;
+};
+
+export type WhyQuery = {
+	states: ExecutionState[];
+	modes: string[];
+	tenants: string[];
+	user: string;
+	flags: string[];
+};
+
+export type WhyRow = {
+	state: ExecutionState;
+	mode: string;
+	tenant: string;
+	visible: boolean;
+	in_prompt: boolean;
+	decided: Verdict | null;
+	also: Verdict[];
+	verdicts: Verdict[];
+};
+
+export type TurnRecord = {
+	number: number;
+	state: ExecutionState;
+	intent: string;
+	visible: number;
+	text: string;
+	calls: TurnCall[];
+	tokens: TurnTokens;
+	input_tokens: number | null;
+	output_tokens: number | null;
+	model_ms: number | null;
+	state_after: ExecutionState;
+	intent_after: string;
+	activated: string[];
+};
+
+export type TurnCall = { call: ToolCall; result: Value | null; is_error: boolean };
+
+export type TurnTokens = {
+	tools: number;
+	definitions: number;
+	base: number;
+	blocks: number;
+	carried: number;
+	calls: number;
+	prefix: number;
+	extra: boolean;
+};
+
+export type SavingsRow = {
+	turn: number;
+	tokens: TurnTokens;
+	prompt: number;
+	gross: number | null;
+	blocks: number | null;
+	searches: number | null;
+	extra_turn: number | null;
+	lost_cache: number | null;
+	overhead: number | null;
+	net: number | null;
+	cached: number;
+	stability: number | null;
+};
+
+export type Savings = {
+	encoding: string;
+	exact: boolean;
+	full_tools: number;
+	full: number;
+	rows: SavingsRow[];
+	gross: number | null;
+	overhead: number | null;
+	net: number | null;
+};
+
+export type DiscoverySettings = {
+	enabled: boolean;
+	discovery_tools: string[];
+	default_loading: Loading;
+	always_loaded_patterns: string[];
+	activation_scope: "run" | "session";
+	preferred_namespaces: string[];
+	fts_fallback_to_regex: boolean;
+	enable_incremental_index: boolean;
+	rebuild_index_on_open: boolean;
+	max_search_results: number;
+	cache_dir: string;
+	hints: HintSettings;
+	directory: DirectorySettings;
+	examples: ExampleSettings;
+};
+
+export type HintSettings = {
+	enabled: boolean;
+	top_k: number;
+	include_always_loaded: boolean;
+	search_type: SearchType;
+};
+
+export type DirectorySettings = {
+	enabled: boolean;
+	max_groups: number;
+	max_tools_per_group: number;
+	include_tool_counts: boolean;
+	include_default_groups: boolean;
+	groups: ToolGroup[];
+};
+
+export type ToolGroup = {
+	name: string;
+	title: string | null;
+	trigger: string | null;
+	task_type: "browser" | "api" | "code" | "domain" | "unknown" | null;
+	match_namespaces: string[];
+	match_tags: string[];
+	match_name_patterns: string[];
+	tool_names: string[];
+};
+
+export type ExampleSettings = { enabled: boolean; max_examples_per_tool: number; include_descriptions: boolean };
+
+export type SessionSettings = { intent_pattern: string; on_message: "clear" | "reconfirm"; max_scope: number };
+
+export type SavingsSettings = { cached_price: number | null; min_cached: number };
+
+export type CapabilitySettings = {
+	enabled_extensions: string[];
+	use_core_catalog: boolean;
+	aliases: string[][];
+	implications: { [key in string]: string[] };
+	suggest: boolean;
+	matchers: RequestMatcher[];
+};
+
+export type RequestMatcher = {
+	capability: string;
+	patterns: string[];
+	require_literal_url: boolean;
+	forbid_literal_url: boolean;
+	along: string[];
 };
 
 /* Tauri Specta runtime */

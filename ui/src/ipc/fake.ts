@@ -5,7 +5,6 @@
  * move; it decides nothing the way the engine does.
  */
 import {
-  Problem,
   type Change,
   type Host,
   type PlanView,
@@ -13,7 +12,6 @@ import {
   type Request,
   type RevisionRow,
   type RunAdvanced,
-  type Settings,
   type ToolDetail,
   type ToolSpec,
 } from "./client";
@@ -21,32 +19,14 @@ import { makeGraph, makePlanning, scenarioFor, type Scenario } from "./fake/plan
 import { simulate, summaryOf, type FakeRun } from "./fake/runs";
 import { samples, scenarios } from "./fake/scenarios";
 import { fakeTools } from "./fake/tools";
+import { Desk, diffOf, refuse } from "./fake/desk";
+import { manyTools } from "./fake/many";
+import { checkSettings, moreCommands } from "./fake/more";
+import { fakeSettings } from "./fake/settings";
 import { costOf, decided, isVisible, rowOf, visibilityTrail } from "./fake/visibility";
 import { emptyRequest } from "../lib/store";
 
 const HOUR = 3_600_000;
-
-const settings = (): Settings => ({
-  policy: { allowed: null, denied: [], require_tags: [] },
-  visibility: [],
-  kill_switch: [],
-  modes: [
-    { name: "research", title: "Research", groups: ["read", "web", "analyse"], tools: [] },
-    { name: "triage", title: "Ticket triage", groups: ["read", "tickets", "analyse"], tools: [] },
-  ],
-  default_mode: "",
-  handshake_tools: ["select_intent"],
-  intents: [
-    { id: "fix-login", title: "Fix the login" },
-    { id: "release", title: "Prepare the release" },
-  ],
-  tenants: ["acme", "globex"],
-  discovery: { enabled: true, discovery_tools: [] },
-  guard: { mode: "enforce", scan_thinking: true, add_by_rule: true, noise_prefixes: ["UTF"], projects: [] },
-  planner: { timeout_ms: 2000, temperature: 0.3, encoding: "o200k_base" },
-  run: { parallel_limit: 5, timeout_ms: 30_000, retry: { max_retries: 2, base_ms: 200 } },
-  network: { jira_url: "", confluence_url: "", allow_private: false, max_bytes: 2_000_000 },
-});
 
 interface Kept {
   revision: RevisionRow;
@@ -54,22 +34,36 @@ interface Kept {
 }
 
 export function createHost(): Host {
-  let tools = fakeTools();
-  let revision = 40;
-  let chosen = settings();
+  const few = fakeTools();
+  // `?scenario=20k` is the catalog that the table and the matrix are measured with.
+  const desk = new Desk(wanted("20k") ? [...few, ...manyTools(19_975, few[0]!)] : few, fakeSettings());
+  let { tools, revision, settings: chosen } = desk;
   const plans: { view: PlanView; scenario: Scenario }[] = [];
   const runs: FakeRun[] = [];
   const listeners = new Set<(advanced: RunAdvanced) => void>();
   const firstSeen = Date.now() - 30 * HOUR;
-  const history = new Map<string, Kept[]>(
-    tools.map((spec) => [
-      spec.name,
-      [{ revision: { revision: 1, at_ms: firstSeen, author: "import", changed: [] }, spec }],
-    ]),
-  );
+  const history = new Map<string, Kept[]>();
 
-  const refuse = (code: string, message: string, hint: string): never => {
-    throw new Problem({ code, message, hint });
+  // Not for every tool of a large catalog: what nobody looks at needs no history.
+  const kept = (name: string): Kept[] => {
+    const rows = history.get(name) ?? [
+      { revision: { revision: 1, at_ms: firstSeen, author: "import", changed: [] }, spec: toolNamed(name) },
+    ];
+    history.set(name, rows);
+    return rows;
+  };
+  desk.changed = () => {
+    ({ tools, revision } = desk);
+    const { row, changes } = desk.revisions.at(-1)!;
+    for (const [name, { before, after }] of changes) {
+      if (!before) continue;
+      const revised = { revision: row.revision, at_ms: row.at_ms, author: row.author };
+      const rows = history.get(name) ?? [
+        { revision: { revision: 1, at_ms: firstSeen, author: "import", changed: [] }, spec: before },
+      ];
+      rows.push({ revision: { ...revised, changed: diffOf(name, before, after).changed }, spec: after });
+      history.set(name, rows);
+    }
   };
   const toolNamed = (name: string): ToolSpec =>
     tools.find((t) => t.name === name) ??
@@ -87,14 +81,10 @@ export function createHost(): Host {
     if (spec.name === "send_mail" && spec.description.trim() === "") {
       refuse("catalog.description", "send_mail needs a description", "Say in a sentence what the tool does.");
     }
-    const fields = Object.keys(spec) as (keyof ToolSpec)[];
-    const changed = fields
-      .filter((f) => JSON.stringify(before[f]) !== JSON.stringify(spec[f]))
-      .map((field) => ({ field, before: show(before[field]), after: show(spec[field]) }));
-    tools = tools.map((t) => (t.name === spec.name ? structuredClone(spec) : t));
-    history
-      .get(spec.name)!
-      .push({ revision: { revision: ++revision, at_ms: Date.now(), author, changed }, spec: structuredClone(spec) });
+    const label = `${spec.name}: ${diffOf(spec.name, before, spec)
+      .changed.map((c) => c.field)
+      .join(", ")}`;
+    desk.put([structuredClone(spec)], label, author);
     return revision;
   }
 
@@ -120,7 +110,7 @@ export function createHost(): Host {
 
   const now = async <T>(answer: T): Promise<T> => structuredClone(answer);
 
-  return {
+  const host: Host = {
     info: () =>
       now({
         version: "0.1.0",
@@ -143,7 +133,9 @@ export function createHost(): Host {
       }),
 
     async saveSettings(next) {
+      checkSettings(next);
       chosen = structuredClone(next);
+      desk.settings = chosen;
       return null;
     },
 
@@ -180,7 +172,7 @@ export function createHost(): Host {
         spec,
         cost: costOf(spec),
         trail: planning?.trails.find((t) => t.tool === name) ?? visibilityTrail(spec, request, chosen),
-        history: history.get(name)!.map((k) => k.revision),
+        history: kept(name).map((k) => k.revision),
         stats: ["vector_search", "web_fetch"].includes(name)
           ? {
               calls: 12,
@@ -192,6 +184,7 @@ export function createHost(): Host {
               p95_ms: 1180,
               failure_rate: 0.25,
               average_confidence: 0.81,
+              cache_hits: null,
             }
           : null,
       };
@@ -201,10 +194,10 @@ export function createHost(): Host {
     saveTool: async (spec) => store(spec, "you"),
 
     async revertTool(name, to) {
-      const kept =
-        history.get(name)?.find((k) => k.revision.revision === to) ??
+      const before =
+        kept(name).find((k) => k.revision.revision === to) ??
         refuse("catalog.unknown_revision", `${name} has no revision ${to}`, "Choose one of the list.");
-      return store(kept.spec, "you");
+      return store(before.spec, "you");
     },
 
     async startRun(plan) {
@@ -266,10 +259,18 @@ export function createHost(): Host {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+
+    ...moreCommands(
+      desk,
+      (plan) => plans.find((p) => p.view.id === plan)?.view,
+      (request, previous) => host.plan(request, previous),
+    ),
   };
+  return host;
 }
 
-const show = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+const wanted = (scenario: string): boolean =>
+  typeof location !== "undefined" && new URLSearchParams(location.search).get("scenario") === scenario;
 
 function changesBetween(before: PlanView, after: Pick<PlanView, "planning" | "graph">): Change[] {
   const verdictChanges = after.planning.trails.flatMap((trail): Change[] => {

@@ -41,7 +41,7 @@ interface WindowState {
 
 export const emptyRequest: Request = {
   query: "",
-  session: { tenant: "", user: "", flags: [] },
+  session: { tenant: "", user: "", flags: [], id: "", activated: [] },
   state: "REQUEST",
   mode: "",
   intent: "",
