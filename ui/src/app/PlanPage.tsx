@@ -8,7 +8,9 @@ import { QueryPanel } from "../features/plan/QueryPanel";
 import { Welcome } from "../features/plan/Welcome";
 import { EventLog } from "../features/run/EventLog";
 import { FunnelPanel } from "../features/visibility/FunnelPanel";
+import { PromptPanel } from "../features/visibility/PromptPanel";
 import { TokensPanel } from "../features/visibility/TokensPanel";
+import { TurnsPanel } from "../features/visibility/TurnsPanel";
 import type { PlanView } from "../ipc/client";
 import { useJustChanged, usePlanning } from "../lib/planning";
 import { runQuery } from "../lib/queries";
@@ -82,8 +84,14 @@ function Bottom({ view }: { view: PlanView }) {
         <Tabs.Trigger value="events" data-testid="tab-events">
           Events
         </Tabs.Trigger>
+        <Tabs.Trigger value="turns" data-testid="tab-turns">
+          Turns{view.planning.turns.length > 0 && ` ${view.planning.turns.length}`}
+        </Tabs.Trigger>
         <Tabs.Trigger value="tokens" data-testid="tab-tokens">
           Tokens
+        </Tabs.Trigger>
+        <Tabs.Trigger value="prompt" data-testid="tab-prompt">
+          Prompt
         </Tabs.Trigger>
         <Tabs.Trigger value="funnel" data-testid="tab-funnel">
           Funnel
@@ -92,8 +100,14 @@ function Bottom({ view }: { view: PlanView }) {
       <Tabs.Content value="events" className="tab-body">
         <LiveEvents plan={view.id} />
       </Tabs.Content>
+      <Tabs.Content value="turns" className="tab-body">
+        <TurnsPanel planning={view.planning} />
+      </Tabs.Content>
       <Tabs.Content value="tokens" className="tab-body">
         <TokensPanel planning={view.planning} />
+      </Tabs.Content>
+      <Tabs.Content value="prompt" className="tab-body">
+        <PromptPanel planning={view.planning} />
       </Tabs.Content>
       <Tabs.Content value="funnel" className="tab-body">
         <FunnelPanel rows={view.planning.funnel} />

