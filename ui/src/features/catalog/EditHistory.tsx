@@ -135,7 +135,7 @@ function Compare({
     (a, b) => b - a,
   );
   const choice = (label: string, value: number, onChange: (n: number) => void) => (
-    <label className="choice">
+    <label className="choice always">
       <span>{label}</span>
       <select aria-label={label} value={value} onChange={(e) => onChange(Number(e.target.value))}>
         {numbers.map((n) => (

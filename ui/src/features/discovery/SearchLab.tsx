@@ -37,7 +37,7 @@ export function SearchLab() {
           value={lab.query}
           onChange={(e) => set({ query: e.target.value })}
         />
-        <label className="choice">
+        <label className="choice always">
           <span>Best</span>
           <select
             aria-label="How many of each"

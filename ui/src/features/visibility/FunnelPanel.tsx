@@ -46,12 +46,14 @@ export function FunnelPanel({ rows }: { rows: FunnelRow[] }) {
                   {count(r.lost)} lost
                 </button>
               )}
-              <span className="funnel-names">
-                {r.examples.slice(0, SHOWN).map((tool) => (
-                  <ToolName key={tool} name={tool} />
-                ))}
-              </span>
-              {r.lost > SHOWN && <span className="muted">and {count(r.lost - SHOWN)} more</span>}
+              {!row && (
+                <span className="funnel-names">
+                  {r.examples.slice(0, SHOWN).map((tool) => (
+                    <ToolName key={tool} name={tool} />
+                  ))}
+                </span>
+              )}
+              {!row && r.lost > SHOWN && <span className="muted">and {count(r.lost - SHOWN)} more</span>}
             </span>
           </li>
         ))}

@@ -29,17 +29,29 @@ const ONLY: [MatrixOnly, string][] = [
   ["unclassified", "Unclassified"],
 ];
 
-function stateColumn(state: ExecutionState, i: number): PagedColumn<MatrixRow> {
+function stateColumn(state: ExecutionState, i: number, page: MatrixPage | undefined): PagedColumn<MatrixRow> {
+  const all = page?.states.find((s) => s.state === state);
   return {
     id: state,
-    header: state,
+    name:
+      all && `${count(all.visible)} visible, ${count(all.in_prompt)} in the prompt with ${count(all.tokens)} tokens`,
+    header: (
+      <span className="matrix-state" data-testid={`visible-count-${state}`}>
+        {state}{" "}
+        {all && (
+          <span className="muted">
+            {count(all.visible)} · {count(all.tokens)} tok
+          </span>
+        )}
+      </span>
+    ),
     cell: (row) => <Cell row={row} at={i} />,
     title: (row) => row.cells[i]?.reason ?? "",
-    width: "minmax(130px, 1fr)",
+    width: "minmax(176px, 1fr)",
   };
 }
 
-const columns: PagedColumn<MatrixRow>[] = [
+const columnsOf = (page: MatrixPage | undefined): PagedColumn<MatrixRow>[] => [
   {
     id: "tool",
     header: "Tool",
@@ -53,7 +65,7 @@ const columns: PagedColumn<MatrixRow>[] = [
     width: "112px",
   },
   { id: "group", header: "Group", cell: (row) => row.group || "none", width: "88px" },
-  ...EXECUTION_STATES.map(stateColumn),
+  ...EXECUTION_STATES.map((state, i) => stateColumn(state, i, page)),
   { id: "tokens", header: "Tokens", cell: (row) => count(row.tokens), width: "66px", numeric: true },
 ];
 
@@ -101,6 +113,7 @@ export function Matrix() {
     pages,
   });
   const total = first?.matching ?? 0;
+  const columns = useMemo(() => columnsOf(first), [first]);
   const open = (index: number) => {
     setCursor(index);
     const row = rowAt(index);
@@ -136,15 +149,6 @@ export function Matrix() {
         <span className="muted" data-testid="matrix-count">
           {first && `${count(total)} of ${count(first.tools)} tools`}
         </span>
-        <span className="grow" />
-        {first?.states.map((s) => (
-          <span key={s.state} className="matrix-state" data-testid={`visible-count-${s.state}`}>
-            <strong>{s.state}</strong>{" "}
-            <span className="muted">
-              {count(s.visible)} visible, {count(s.tokens)} tokens
-            </span>
-          </span>
-        ))}
       </div>
       {error && <ProblemNote problem={Problem.from(error)} />}
       {first && total === 0 ? (

@@ -52,8 +52,16 @@ export function SavingsTable({ savings, turns }: SavingsTableProps) {
             <th>State</th>
             <th className="numeric">Tools</th>
             <th className="numeric">Definitions</th>
-            <th className="numeric">Prompt</th>
-            <th>Cache</th>
+            <th
+              className="numeric"
+              title="Searches, selections and their results, of this turn and repeated of earlier ones"
+            >
+              Searches
+            </th>
+            <th className="numeric" title="Hints, directory and what else stands there only because tools are hidden">
+              Blocks
+            </th>
+            <th className="numeric">Cached</th>
             <th className="numeric">Gross</th>
             <th className="numeric">Overhead</th>
             <th className="numeric">Net</th>
@@ -65,9 +73,9 @@ export function SavingsTable({ savings, turns }: SavingsTableProps) {
               <td>
                 {row.turn}
                 {row.tokens.extra && (
-                  <span className="muted" title="Sent only to search or to select">
+                  <span className="muted" title="An extra turn: sent only to search or to select">
                     {" "}
-                    extra
+                    +
                   </span>
                 )}
               </td>
@@ -75,9 +83,14 @@ export function SavingsTable({ savings, turns }: SavingsTableProps) {
                 <code>{turns[row.turn - 1]?.state}</code>
               </td>
               <td className="numeric">{count(row.tokens.tools)}</td>
-              <td className="numeric">{count(row.tokens.definitions)}</td>
-              <td className="numeric">{count(row.prompt)}</td>
-              <td className="muted">{cacheWords(row)}</td>
+              <td className="numeric" title={`Of a prompt of ${count(row.prompt)} tokens`}>
+                {count(row.tokens.definitions)}
+              </td>
+              <td className="numeric">{count(row.searches)}</td>
+              <td className="numeric">{count(row.blocks)}</td>
+              <td className="numeric" title={cacheTitle(row)} data-negative={(row.lost_cache ?? 0) >= 1 || undefined}>
+                {row.stability === null ? "first" : percent(row.stability)}
+              </td>
               <td className="numeric">{signed(row.gross)}</td>
               <td className="numeric" title={overheadWords(row)}>
                 {count(row.overhead)}
@@ -93,10 +106,13 @@ export function SavingsTable({ savings, turns }: SavingsTableProps) {
   );
 }
 
-/** How much of the beginning stayed what the provider has in its cache. */
-function cacheWords({ stability, lost_cache }: SavingsRow): string {
-  if (stability === null) return "first";
-  return (lost_cache ?? 0) > 0 ? `${percent(stability)} kept, rest lost` : `${percent(stability)} kept`;
+/** How much of the prompt before begins this one, and may come from the provider's cache. */
+function cacheTitle({ stability, lost_cache, cached }: SavingsRow): string {
+  if (stability === null) return "The first prompt: nothing is cached yet";
+  const kept = `${percent(stability)} of the prompt before begins this one; ${count(cached)} tokens may be cached`;
+  return (lost_cache ?? 0) >= 1
+    ? `${kept}. Other tools at its beginning lost ${count(lost_cache)} tokens' worth`
+    : kept;
 }
 
 function Figure({ word, value, title, good }: { word: string; value: string; title: string; good?: boolean }) {

@@ -19,7 +19,7 @@ export function SessionPanel() {
   return (
     <div className="scroll session">
       <div className="session-name">
-        <label className="choice">
+        <label className="choice always">
           <span>Session</span>
           <input
             data-testid="session-id"
@@ -220,7 +220,12 @@ function Log({ session }: { session: SessionView["session"] }) {
             <code>{t.from === t.to ? t.from : `${t.from} → ${t.to}`}</code>
             <span>
               {t.text}
-              {t.event.kind === "message" && t.event.text !== "" && <q className="muted"> {t.event.text}</q>}
+              {t.event.kind === "message" && t.event.text !== "" && (
+                <>
+                  {" "}
+                  <q className="muted">{t.event.text}</q>
+                </>
+              )}
               {t.event.kind === "select_intent" && t.event.by === "model" && (
                 <span className="muted"> (the model)</span>
               )}

@@ -27,7 +27,7 @@ export function StateMachine({ state, hasIntent }: StateMachineProps) {
   return (
     <svg
       className="machine"
-      viewBox="0 0 640 190"
+      viewBox="0 0 640 214"
       role="img"
       aria-label={`The session is in ${state}. Open ways: ${ways
         .filter((w) => w.open)

@@ -85,9 +85,7 @@ function StateBar({ row, widest, current }: { row: StateTokens; widest: number; 
         <span>
           <span data-testid={`tokens-visible-${row.state}`}>{count(row.visible)}</span> of {count(row.full)}
         </span>
-        <span className="state-saved">
-          gross {count(row.saved)} ({reduction(row.visible, row.full)})
-        </span>
+        <span className="muted">tokens</span>
       </div>
       <div
         className="bar"
@@ -97,7 +95,10 @@ function StateBar({ row, widest, current }: { row: StateTokens; widest: number; 
         <div style={{ width: `${row.full === 0 ? 0 : (row.visible / row.full) * 100}%` }} />
       </div>
       <div className="muted small">
-        {count(row.visible_tools)} of {counted(row.full_tools, "tool")} in the prompt
+        {count(row.visible_tools)} of {counted(row.full_tools, "tool")}{" "}
+        <span className="state-saved">
+          gross {count(row.saved)} ({reduction(row.visible, row.full)})
+        </span>
       </div>
     </div>
   );
