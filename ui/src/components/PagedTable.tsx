@@ -4,11 +4,22 @@
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { useEffect, useMemo, useRef, type KeyboardEvent, type MouseEvent, type ReactNode, type Ref } from "react";
-import { pagesOf } from "../lib/pages";
+import {
+  memo,
+  useEffect,
+  useMemo,
+  useRef,
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+  type Ref,
+  type RefObject,
+} from "react";
+import { PAGE, pagesOf } from "../lib/pages";
 import "./table.css";
 
 const ROW = 28;
+const AHEAD = 60;
 
 export interface PagedColumn<Row> {
   id: string;
@@ -74,7 +85,13 @@ export function PagedTable<Row>(props: PagedTableProps<Row>) {
   });
   const items = virtual.getVirtualItems();
   const [start, end] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
-  const pages = pagesOf(start, end).join();
+  // A little more than is in sight, so that a steady scroll never waits.
+  const pages = pagesOf(start - AHEAD, end + AHEAD)
+    .filter((page) => page * PAGE < Math.max(1, total))
+    .join();
+  // A row that comes into sight takes over the elements of one that left it.
+  const slots = useRef(1);
+  slots.current = Math.max(slots.current, items.length);
   useEffect(() => props.onPages(pages.split(",").map(Number)), [pages]);
 
   useEffect(() => {
@@ -101,6 +118,8 @@ export function PagedTable<Row>(props: PagedTableProps<Row>) {
     event.stopPropagation();
   };
 
+  const latestKeys = useRef(keys);
+  latestKeys.current = keys;
   const template = useMemo(() => columns.map((c) => c.width).join(" "), [columns]);
   const width = `max(100%, ${columns.reduce((sum, c) => sum + leastWidth(c.width), 0)}px)`;
   return (
@@ -146,44 +165,83 @@ export function PagedTable<Row>(props: PagedTableProps<Row>) {
         {items.map((item) => {
           const row = rowAt(item.index);
           const id = row && rowId(row);
-          const chosen = row !== undefined && props.isChosen?.(row);
           return (
-            <div
-              // By its place: while the old rows stand in for new ones, a name may be there twice.
-              key={item.index}
-              role="row"
-              className="table-row"
-              data-testid={row && props.rowTestId?.(row)}
-              data-selected={chosen || undefined}
-              data-cursor={item.index === cursor || undefined}
-              data-changed={(id !== undefined && props.changed?.has(id)) || undefined}
-              aria-selected={chosen ?? false}
-              aria-rowindex={item.index + 1}
-              style={{ gridTemplateColumns: template, width, transform: `translateY(${item.start}px)`, height: ROW }}
-              onClick={(event) => row && keys.click(item.index, event)}
-              onDoubleClick={() => row && keys.open?.(item.index)}
-            >
-              {row === undefined ? (
-                <div role="gridcell" className="muted">
-                  …
-                </div>
-              ) : (
-                columns.map((c) => (
-                  <div
-                    key={c.id}
-                    role="gridcell"
-                    data-numeric={c.numeric || undefined}
-                    data-mono={c.mono || undefined}
-                    title={c.title?.(row)}
-                  >
-                    {c.cell(row, item.index)}
-                  </div>
-                ))
-              )}
-            </div>
+            <TableRow
+              key={item.index % slots.current}
+              row={row}
+              index={item.index}
+              start={item.start}
+              chosen={(row !== undefined && props.isChosen?.(row)) || false}
+              atCursor={item.index === cursor}
+              changed={(id !== undefined && props.changed?.has(id)) || false}
+              testId={row && props.rowTestId?.(row)}
+              columns={columns}
+              template={template}
+              width={width}
+              keys={latestKeys}
+            />
           );
         })}
       </div>
     </div>
   );
 }
+
+interface TableRowProps<Row> {
+  row: Row | undefined;
+  index: number;
+  start: number;
+  chosen: boolean;
+  atCursor: boolean;
+  changed: boolean;
+  testId: string | undefined;
+  columns: PagedColumn<Row>[];
+  template: string;
+  width: string;
+  keys: RefObject<TableKeys>;
+}
+
+function PlainRow<Row>(props: TableRowProps<Row>) {
+  const { row, index, chosen, columns, keys } = props;
+  return (
+    <div
+      role="row"
+      className="table-row"
+      data-testid={props.testId}
+      data-selected={chosen || undefined}
+      data-cursor={props.atCursor || undefined}
+      data-changed={props.changed || undefined}
+      aria-selected={chosen}
+      aria-rowindex={index + 1}
+      style={{
+        gridTemplateColumns: props.template,
+        width: props.width,
+        transform: `translateY(${props.start}px)`,
+        height: ROW,
+      }}
+      onClick={(event) => row !== undefined && keys.current.click(index, event)}
+      onDoubleClick={() => row !== undefined && keys.current.open?.(index)}
+    >
+      {row === undefined ? (
+        <div role="gridcell" className="muted">
+          …
+        </div>
+      ) : (
+        columns.map((c) => (
+          <div
+            key={c.id}
+            role="gridcell"
+            data-numeric={c.numeric || undefined}
+            data-mono={c.mono || undefined}
+            title={c.title?.(row)}
+          >
+            {c.cell(row, index)}
+          </div>
+        ))
+      )}
+    </div>
+  );
+}
+
+/** While the table scrolls, the rows that stay in sight are not drawn again. */
+const TableRow = memo(PlainRow) as typeof PlainRow;

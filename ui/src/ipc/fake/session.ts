@@ -119,7 +119,18 @@ const at = (query: { session: Request["session"]; mode: string }, state: Executi
   intent: state === "ACTION" ? "any" : "",
 });
 
+let last: { key: string; settings: unknown; page: MatrixPage } | null = null;
+
 export function matrixPage(desk: Desk, query: MatrixQuery): MatrixPage {
+  const key = JSON.stringify([desk.revision, { ...query, offset: 0, limit: 0 }]);
+  // Other pages of the same question need not be found again.
+  if (last?.key !== key || last.settings !== desk.settings)
+    last = { key, settings: desk.settings, page: wholeMatrix(desk, { ...query, offset: 0, limit: Infinity }) };
+  const { page } = last;
+  return { ...page, offset: query.offset, rows: page.rows.slice(query.offset, query.offset + query.limit) };
+}
+
+function wholeMatrix(desk: Desk, query: MatrixQuery): MatrixPage {
   const requests = EXECUTION_STATES.map((state) => at(query, state));
   const filter = query.filter.trim().toLowerCase();
   const states = EXECUTION_STATES.map((state) => ({ state, visible: 0, in_prompt: 0, tokens: 0 }));

@@ -41,6 +41,7 @@ const LISTS: FacetName[] = [
 
 export class Table {
   private cache = { key: "", entries: [] as Entry[] };
+  private last: { key: string; all: Entry[]; sorted: Entry[]; facets: Facet[] } | null = null;
 
   constructor(
     private readonly desk: Desk,
@@ -136,14 +137,23 @@ export class Table {
     return { all, found, facets };
   }
 
+  /** Other pages of the same question need not be found again. */
+  private sorted(query: CatalogQuery) {
+    const key = JSON.stringify([this.desk.revision, { ...query, offset: 0, limit: 0 }]);
+    if (this.last?.key !== key) {
+      const { all, found, facets } = this.found(query);
+      this.last = { key, all, facets, sorted: sortItems(found, query) };
+    }
+    return this.last;
+  }
+
   page(query: CatalogQuery): CatalogPage {
     const began = performance.now();
-    const { all, found, facets } = this.found(query);
-    const sorted = sortItems(found, query);
+    const { all, sorted, facets } = this.sorted(query);
     return {
       revision: this.desk.revision,
       all: all.length,
-      total: found.length,
+      total: sorted.length,
       offset: query.offset,
       rows: sorted.slice(query.offset, query.offset + Math.min(query.limit, 500)).map((e) => e.item),
       facets,
