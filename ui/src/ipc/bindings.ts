@@ -528,7 +528,7 @@ export type EntrySource =
 "core" | 
 /**  The tool's own metadata. */
 "tool" | 
-/**  The core catalog where the tool itself says nothing. */
+/**  The core catalog and the tool's own metadata. */
 "both";
 
 export type ErrorClass = 
