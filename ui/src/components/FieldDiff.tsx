@@ -1,6 +1,7 @@
 /** What changed, field by field: before above after, with the part that differs marked. */
 import type { FieldChange } from "../ipc/client";
 import { differing } from "../lib/textDiff";
+import "./field-diff.css";
 
 export function FieldDiff({ changes }: { changes: FieldChange[] }) {
   return (

@@ -1,5 +1,6 @@
 import { X } from "lucide-react";
 import { useToasts } from "../lib/toasts";
+import "./toasts.css";
 
 export function Toasts() {
   const { toasts, dismiss } = useToasts();

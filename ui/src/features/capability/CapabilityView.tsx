@@ -1,4 +1,5 @@
 /** What the enabled extensions stand for: entries, capabilities, guidance, and which query calls for which. */
+import "../../components/table.css";
 import { useQuery } from "@tanstack/react-query";
 import { CircleAlert } from "lucide-react";
 import { useState } from "react";

@@ -50,7 +50,7 @@ export function DirectoryPanel() {
             <ul className="directory-groups">
               {data.groups.map((group) => (
                 <li key={group.name}>
-                  <div className="intent-head">
+                  <div className="directory-head">
                     <strong className="grow truncate">{group.title ?? group.name}</strong>
                     {group.task_type !== null && <span className="badge">{group.task_type}</span>}
                     <span className="muted small">{counted(group.tools, "tool")}</span>

@@ -1,4 +1,5 @@
 /** Gross, overhead and net of the planning's turns. Net may be negative: hiding tools is not free. */
+import "../../components/table.css";
 import type { Savings, SavingsRow, TurnRecord } from "../../ipc/client";
 import { count, percent } from "../../lib/format";
 

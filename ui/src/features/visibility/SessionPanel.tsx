@@ -10,6 +10,7 @@ import { planInSession, sessionEvent, useSessionId } from "../../lib/session";
 import { useWindow } from "../../lib/store";
 import { INTENT_STATUS } from "../../lib/words";
 import { StateMachine } from "./StateMachine";
+import "./session.css";
 
 export function SessionPanel() {
   const { id, setId } = useSessionId();
