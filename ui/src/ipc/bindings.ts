@@ -27,6 +27,65 @@ export const commands = {
 	openRun: (run: number) => typedError<RunDetail, Problem>(__TAURI_INVOKE("open_run", { run })),
 	/**  The run as it was after the event `seq`; 0 is before the first. */
 	runAt: (run: number, seq: number) => typedError<RunAt, Problem>(__TAURI_INVOKE("run_at", { run, seq })),
+	/**  A page of the catalog with counts for its filters. */
+	catalogQuery: (query: CatalogQuery) => typedError<CatalogPage, Problem>(__TAURI_INVOKE("catalog_query", { query })),
+	/**  What the edit would change, also in the planning `plan`. */
+	bulkPreview: (selection: Selection, patch: ToolPatch, plan: number | null) => typedError<BulkPreview, Problem>(__TAURI_INVOKE("bulk_preview", { selection, patch, plan })),
+	/**  The same edit for many tools, as one revision. */
+	bulkEdit: (selection: Selection, patch: ToolPatch) => typedError<BulkDone, Problem>(__TAURI_INVOKE("bulk_edit", { selection, patch })),
+	/**  Takes the last edit of the catalog back, as a new revision. */
+	undo: () => typedError<Undone, Problem>(__TAURI_INVOKE("undo")),
+	/**  Makes the edit again that was taken back last. */
+	redo: () => typedError<Undone, Problem>(__TAURI_INVOKE("redo")),
+	/**  Revisions of the catalog, newest first. */
+	catalogHistory: (offset: number, limit: number) => typedError<CatalogHistory, Problem>(__TAURI_INVOKE("catalog_history", { offset, limit })),
+	/**  How a tool differs between two revisions; without `to`, from then to now. */
+	toolDiff: (name: string, from: number, to: number | null) => typedError<ToolDiff, Problem>(__TAURI_INVOKE("tool_diff", { name, from, to })),
+	/**  How the catalog differs between two revisions; without `to`, from then to now. */
+	catalogDiff: (from: number, to: number | null, offset: number, limit: number) => typedError<CatalogDiff, Problem>(__TAURI_INVOKE("catalog_diff", { from, to, offset, limit })),
+	/**  Makes the whole catalog what it was at `revision`, as a new revision. */
+	revertCatalog: (revision: number) => typedError<number, Problem>(__TAURI_INVOKE("revert_catalog", { revision })),
+	/**  The planning view of the extensions, or of those that the settings enable. */
+	planningView: (extensions: string[] | null) => typedError<PlanningView, Problem>(__TAURI_INVOKE("planning_view", { extensions })),
+	lints: (query: LintQuery) => typedError<LintPage, Problem>(__TAURI_INVOKE("lints", { query })),
+	/**  Applies the fixes of the lints that the query finds, all pages of them. */
+	applyLintFix: (query: LintQuery) => typedError<FixesApplied, Problem>(__TAURI_INVOKE("apply_lint_fix", { query })),
+	/**  One query searched in every way, side by side. `hidden`: also the tools that the session does not see. */
+	searchLab: (request: Request, query: SearchQuery, hidden: boolean) => typedError<SearchLab, Problem>(__TAURI_INVOKE("search_lab", { request, query, hidden })),
+	/**  The groups of tools as the model would see them. */
+	toolDirectory: (request: Request) => typedError<Directory, Problem>(__TAURI_INVOKE("tool_directory", { request })),
+	/**  The deferred tools that the session has activated. */
+	activatedTools: (session: string) => typedError<string[], Problem>(__TAURI_INVOKE("activated_tools", { session })),
+	/**  Takes an activation back, or all of the session's where no tool is named. */
+	deactivateTools: (session: string, tool: string | null) => typedError<null, Problem>(__TAURI_INVOKE("deactivate_tools", { session, tool })),
+	/**  Whether a model is installed, and how many tools it has read. */
+	embeddingModel: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("embedding_model")),
+	/**  Installs the model at `path`, a folder or a package file, and starts to read the catalog with it. */
+	addEmbeddingModel: (path: string) => typedError<ModelInfo, Problem>(__TAURI_INVOKE("add_embedding_model", { path })),
+	/**  Removes the model from this computer. */
+	removeEmbeddingModel: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("remove_embedding_model")),
+	/**  Reads the tools that the model has not read yet, in the background; `embedding_model` tells how far it is. */
+	indexEmbeddings: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("index_embeddings")),
+	/**  Stops reading; what is read stays. */
+	cancelIndexEmbeddings: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("cancel_index_embeddings")),
+	/**  The session called `id`; a new one begins in REQUEST. */
+	session: (id: string) => typedError<SessionView, Problem>(__TAURI_INVOKE("session", { id })),
+	/**  A message, a selection, a reset or a recovery; a refusal is in the view. */
+	sessionEvent: (id: string, event: SessionEvent) => typedError<SessionView, Problem>(__TAURI_INVOKE("session_event", { id, event })),
+	/**  Plans the request in the session's state and intent. */
+	planInSession: (id: string, request: Request, previous: number | null) => typedError<SessionPlan, Problem>(__TAURI_INVOKE("plan_in_session", { id, request, previous })),
+	/**  A page of the matrix of tools and states. */
+	visibilityMatrix: (query: MatrixQuery) => typedError<MatrixPage, Problem>(__TAURI_INVOKE("visibility_matrix", { query })),
+	/**  Why the tool is, or is not, visible, for every combination of the query. */
+	whyHidden: (tool: string, query: WhyQuery) => typedError<WhyRow[], Problem>(__TAURI_INVOKE("why_hidden", { tool, query })),
+	/**  What the unclassified tools of the selection seem to be. */
+	suggestClassification: (selection: Selection) => typedError<ClassificationSuggestion[], Problem>(__TAURI_INVOKE("suggest_classification", { selection })),
+	/**  Takes a policy file's text into the settings, or says what it would change. */
+	importPolicy: (text: string, tryOnly: boolean) => typedError<PolicyImport, Problem>(__TAURI_INVOKE("import_policy", { text, tryOnly })),
+	/**  What hiding tools saved in the turns of a planning. */
+	tokenSavings: (plan: number) => typedError<Savings, Problem>(__TAURI_INVOKE("token_savings", { plan })),
+	/**  What hiding tools saved in a conversation recorded elsewhere. */
+	conversationSavings: (conversation: Conversation) => typedError<Savings, Problem>(__TAURI_INVOKE("conversation_savings", { conversation })),
 	/**  Rows of the log that the filter lets through; see `docs/journal.md` for its language. */
 	runEvents: (run: number, filter: string, offset: number, limit: number) => typedError<EventPage, Problem>(__TAURI_INVOKE("run_events", { run, filter, offset, limit })),
 	/**  The event nearest to `seq`, after it or before it, that the filter lets through. */
@@ -82,6 +141,12 @@ export const events = {
 };
 
 /* Types */
+export type ActivationScope = "run" | 
+/**  For the session's id, until it is taken back or the program ends. */
+"session";
+
+export type Actor = "person" | "model";
+
 export type AdaptiveTimeout = {
 	enabled?: boolean,
 	/**  Times the 95th percentile of the tool's durations. */
@@ -92,6 +157,14 @@ export type AdaptiveTimeout = {
 	/**  Calls before which the history says nothing. */
 	min_calls?: number,
 };
+
+export type Age = 
+/**  By the newest revision. */
+"newest" | 
+/**  Within a day. */
+"day" | 
+/**  Within a week. */
+"week" | "older";
 
 export type AnswerSource = 
 /**  The record of the origin; a call that it does not hold fails the replay. */
@@ -105,6 +178,7 @@ export type AppInfo = {
 	version: string,
 	workspace: WorkspaceInfo,
 	provider: ProviderInfo,
+	embedding_model: ModelInfo,
 	settings: Settings,
 	revision: number,
 	samples: SampleQuery[],
@@ -146,6 +220,10 @@ export type Binding =
 /**  A fixed answer, for demonstrations and experiments; never presented as a real result. */
 { kind: "mock"; result: Value; delay_ms?: number };
 
+export type BlockKind = 
+/**  How to find what is not shown. */
+"discovery" | "directory" | "hints";
+
 export type BreakOn = { kind: "step"; step: string; when?: When } | { kind: "tool"; tool: string; when?: When } | 
 /**  An attempt failed; of this class where one is named. */
 { kind: "error"; class?: ErrorClass | null } | 
@@ -172,6 +250,26 @@ export type Breakpoint = {
 	enabled?: boolean,
 };
 
+export type BulkDone = {
+	revision: number,
+	changed: number,
+	label: string,
+	undo: UndoState,
+	problems: Problem[],
+};
+
+export type BulkPreview = {
+	/**  Tools that are selected. */
+	selected: number,
+	/**  Tools that would change. */
+	changed: number,
+	/**  The first of those, at most 50. */
+	examples: ToolDiff[],
+	/**  What would differ in the open planning. */
+	changes: Change[],
+	problems: Problem[],
+};
+
 export type CacheSettings = {
 	enabled?: boolean,
 	/**  Seconds that a result stays. */
@@ -180,11 +278,145 @@ export type CacheSettings = {
 	max_entries?: number,
 };
 
+export type Came = 
+/**  Enabled under this very name. */
+"enabled" | 
+/**  Another name of an enabled extension, or of the same family. */
+"alias" | 
+/**  An enabled extension implies it. */
+"implied";
+
 export type Candidate = {
 	tool: string,
 	/**  0..1, relative to the best. */
 	score: number | null,
 	matched: string[],
+};
+
+export type CapabilitySettings = {
+	/**
+	 *  Ids of extensions: names of the core catalog, aliases, namespaces or tools. Empty, or null in a file: none, and
+	 *  the planning view is empty (K-06).
+	 */
+	enabled_extensions?: string[],
+	/**  The bundled entries, aliases, implications and matchers. */
+	use_core_catalog?: boolean,
+	/**  More groups of ids that mean one extension; the first of a group is its canonical id. */
+	aliases?: string[][],
+	/**  What an extension brings along, one way. */
+	implications?: { [key in string]: string[] },
+	/**  Suggest capabilities for a query by patterns (K-11). */
+	suggest?: boolean,
+	/**  More patterns beside the core's. */
+	matchers?: RequestMatcher[],
+};
+
+export type CapabilitySuggestion = {
+	capability: string,
+	/**  Tools with the capability that the model sees, in the order of the planning view. */
+	tools: string[],
+	/**  What matched; empty for a capability that goes along with another. */
+	matches: PatternMatch[],
+	/**  The capability that this one goes along with. */
+	along_with: string | null,
+};
+
+export type CapabilityTools = {
+	capability: string,
+	tools: string[],
+};
+
+export type CatalogDiff = {
+	from: number,
+	to: number,
+	added: number,
+	removed: number,
+	changed: number,
+	/**  By name; the page that was asked for. */
+	tools: ToolDiff[],
+};
+
+export type CatalogFilter = {
+	/**  Words of name, title, description or tags, in any letter case; beside them, what the search index finds. */
+	text?: string,
+	namespaces?: string[],
+	groups?: string[],
+	categories?: Category[],
+	classifications?: Classification[],
+	loadings?: Loading[],
+	side_effects?: SideEffects[],
+	tags?: string[],
+	/**  Where the tool's way ended. */
+	gates?: Gate[],
+	visible?: boolean | null,
+	/**  Codes of lints. */
+	lints?: string[],
+	ages?: Age[],
+};
+
+export type CatalogHistory = {
+	revisions: CatalogRevision[],
+	total: number,
+	undo: UndoState,
+};
+
+export type CatalogItem = {
+	row: CatalogRow,
+	description: string,
+	capabilities: string[],
+	cost: TokenCost,
+	/**  The definition's part of the context window, 0..1. */
+	share: number | null,
+	lints: LintMark[],
+	/**  For an unclassified tool: what it seems to be. Nothing happens until somebody accepts it (V-06). */
+	suggestion: Suggestion | null,
+	stats: ToolStats | null,
+	/**  The revision that changed it last. */
+	changed_revision: number,
+	/**  Milliseconds since 1970-01-01 UTC. */
+	changed_ms: number,
+};
+
+export type CatalogPage = {
+	revision: number,
+	/**  Tools of the catalog. */
+	all: number,
+	/**  Tools that the filter lets through. */
+	total: number,
+	offset: number,
+	rows: CatalogItem[],
+	facets: Facet[],
+	context_window: number,
+	undo: UndoState,
+	took_ms: number | null,
+};
+
+export type CatalogQuery = {
+	request?: Request,
+	/**  The open planning: where each tool's way ended there. */
+	plan?: number | null,
+	filter?: CatalogFilter,
+	sort?: CatalogSort,
+	descending?: boolean,
+	offset?: number,
+	/**  At most 500; 0 asks for the counts alone. */
+	limit?: number,
+};
+
+export type CatalogRevision = {
+	revision: number,
+	/**  Milliseconds since 1970-01-01 UTC. */
+	at_ms: number,
+	author: string,
+	label: string,
+	/**  Tools that it changed. */
+	tools: number,
+	/**  The first of those, at most 5. */
+	examples: string[],
+	/**  The revision that this one took back. */
+	undoes: number | null,
+	/**  The revision that this one made again. */
+	redoes: number | null,
 };
 
 export type CatalogRow = {
@@ -207,6 +439,10 @@ export type CatalogRow = {
 	/**  False: it can be planned, not run. */
 	runnable: boolean,
 };
+
+export type CatalogSort = 
+/**  Best match first where there is a text, else the order of registration. */
+"relevance" | "registration" | "name" | "namespace" | "group" | "category" | "classification" | "loading" | "side_effects" | "gate" | "tokens" | "changed" | "calls" | "failure_rate" | "duration" | "lints";
 
 export type Category = "search" | "validation" | "synthesis" | "external";
 
@@ -235,6 +471,30 @@ export type Classification = "SAFE" | "DESTRUCTIVE" |
 /**  Nobody has said: treated as destructive (V-06). */
 "unclassified";
 
+export type ClassificationSuggestion = {
+	tool: string,
+	suggestion: Suggestion,
+};
+
+export type Conversation = {
+	/**  Names of all tools that there are; empty means the catalog's. */
+	all_tools?: string[],
+	/**  Tokens of definitions that the catalog does not have, by name. */
+	definitions?: { [key in string]: number },
+	turns?: ConversationTurn[],
+};
+
+export type ConversationTurn = {
+	/**  Names of the tools whose definitions stand in the prompt, in their order. */
+	tools?: string[],
+	/**  The other parts of the prompt, in their order; the searches of earlier turns are added by themselves. */
+	blocks?: TextBlock[],
+	/**  The searches and selections that the reply makes. */
+	calls?: SearchCall[],
+	/**  Whether the prompt was sent only for them; unset means: yes, where there are calls and another turn follows. */
+	extra?: boolean | null,
+};
+
 export type Decomposition = {
 	query_type: QueryType,
 	sub_queries: SubQuery[],
@@ -245,10 +505,90 @@ export type Decomposition = {
 	reasoning?: string,
 };
 
-export type DiscoverySettings = {
-	/**  While off, deferred tools are shown like all others. */
+export type DiffKind = "added" | "removed" | "changed" | "same";
+
+export type Directory = {
+	groups: DirectoryGroup[],
+	/**  Groups beyond `discovery.directory.max_groups`. */
+	left_out: number,
+	/**  What the model sees of it. */
+	text: string,
+};
+
+export type DirectoryGroup = {
+	name: string,
+	title: string | null,
+	trigger: string | null,
+	task_type: TaskType | null,
+	/**  How many tools it holds. */
+	tools: number,
+	/**  The shortest names. */
+	examples: string[],
+};
+
+export type DirectorySettings = {
 	enabled?: boolean,
+	/**  1 to 100. */
+	max_groups?: number,
+	/**  Names shown of each group, 0 to 50. */
+	max_tools_per_group?: number,
+	include_tool_counts?: boolean,
+	/**  A group of each namespace for the tools that no group of `groups` takes. */
+	include_default_groups?: boolean,
+	groups?: ToolGroup[],
+};
+
+export type DiscoveryEvent = 
+/**  The index of the catalog is at hand. */
+{ type: "tool_search_cache_ready"; 
+/**  The stored index; empty where it is kept in memory only. */
+db_path: string; tool_count: number; 
+/**  Always true: the ranking is part of the program. */
+fts_available: boolean; 
+/**  Tools that the policy lets through. */
+execution_tool_count: number; 
+/**  Tools whose schemas stand in the prompt. */
+visible_tool_count: number } | { type: "planner_tool_policy_filtered"; 
+/**  The first of them, at most 50. */
+removed: string[]; original_count: number; filtered_count: number } | { type: "tool_search_query"; query: string; requested_search_type: SearchType; effective_search_type: SearchType; results_count: number; tags: string[]; namespace: string | null } | { type: "tool_get"; requested: string[]; returned: string[]; 
+/**  Requested and not returned. */
+withheld: string[]; include_schemas: boolean; include_examples: boolean } | { type: "tool_hints_generated"; query: string; requested_search_type: SearchType; effective_search_type: SearchType; count: number; top_k: number } | { type: "tool_directory_rendered"; group_count: number } | { type: "tool_activated"; tool_name: string; activation_scope: ActivationScope; 
+/**  `tool_call` */
+source: string; 
+/**  `first_use` */
+reason: string } | { type: "tool_activation_denied"; tool_name: string; 
+/**  `visibility_policy`, or `session_id_missing`. */
+reason: string; 
+/**  The gate that refused; null when none did. */
+gate: Gate | null; 
+/**  The rule of that gate, and the setting behind it. */
+rule: string; config_key: string };
+
+export type DiscoverySettings = {
+	/**  While off, deferred tools are shown like all others and the discovery tools are hidden. */
+	enabled?: boolean,
+	/**  Names that survive the allow-list, the required tags and every mode. */
 	discovery_tools?: string[],
+	/**  How a tool loads that declares nothing. */
+	default_loading?: Loading,
+	/**  Names that load from the start whatever they declare: `*` is any text, `?` any one character. */
+	always_loaded_patterns?: string[],
+	activation_scope?: ActivationScope,
+	/**  Namespaces whose tools rank a little higher, the most preferred first. */
+	preferred_namespaces?: string[],
+	/**  Look for the words' letters anywhere in a tool when no tool ranks. */
+	fts_fallback_to_regex?: boolean,
+	/**  Take only the differences into the stored index; else any difference builds it anew. */
+	enable_incremental_index?: boolean,
+	/**  Build the index anew whenever the workspace is opened. */
+	rebuild_index_on_open?: boolean,
+	/**  The most that one search finds; 0 means 10. */
+	max_search_results?: number,
+	/**  Folder of the stored indexes, from the workspace's folder; empty means the person's cache folder. */
+	cache_dir?: string,
+	hints?: HintSettings,
+	directory?: DirectorySettings,
+	examples?: ExampleSettings,
 };
 
 export type Divergence = {
@@ -296,6 +636,14 @@ export type EdgeKind =
 /**  Order only. */
 "order";
 
+export type EntrySource = 
+/**  The bundled core catalog. */
+"core" | 
+/**  The tool's own metadata. */
+"tool" | 
+/**  The core catalog and the tool's own metadata. */
+"both";
+
 export type ErrorClass = 
 /**  The arguments are wrong. */
 "validation" | 
@@ -335,6 +683,14 @@ export type Evidence = {
 	text: string,
 };
 
+export type ExampleSettings = {
+	enabled?: boolean,
+	/**  1 to 10. */
+	max_examples_per_tool?: number,
+	/**  The example's query and expected result beside its arguments. */
+	include_descriptions?: boolean,
+};
+
 export type ExecutionMode = "parallel" | 
 /**  Runs alone among the sequential steps of the plan, in plan order. */
 "sequential";
@@ -343,10 +699,34 @@ export type ExecutionState =
 /**  Also what an unknown or missing state counts as: the most restrictive (V-06). */
 "REQUEST" | "REASONING" | "ACTION";
 
+export type ExpandedId = {
+	id: string,
+	came: Came,
+	/**  The enabled id that it came from, as it was given. */
+	from: string,
+};
+
 export type Exported = {
 	path: string,
 	events: number,
 	bytes: number,
+};
+
+export type Facet = {
+	name: FacetName,
+	/**  Most frequent first; at most 200. */
+	values: FacetValue[],
+	/**  How many values there are. */
+	distinct: number,
+};
+
+export type FacetName = "namespaces" | "groups" | "categories" | "classifications" | "loadings" | "side_effects" | "tags" | "gates" | "visible" | "lints" | "ages";
+
+export type FacetValue = {
+	/**  As the filter takes it. */
+	value: string,
+	count: number,
+	selected: boolean,
 };
 
 export type FactDiff = {
@@ -411,6 +791,25 @@ export type Finding = {
 	step: string,
 	message: string,
 	hint: string,
+};
+
+export type Fix = {
+	/**  What it does: "Remove `limit` from the required arguments". */
+	title: string,
+	target: FixTarget,
+	/**  JSON merge patch: objects merge, null removes, everything else replaces. */
+	patch: Value,
+};
+
+export type FixTarget = { kind: "tool"; name: string } | { kind: "settings" };
+
+export type FixesApplied = {
+	revision: number,
+	/**  Tools that changed. */
+	tools: number,
+	settings_changed: boolean,
+	/**  Fixes that could not be applied, with the reason. */
+	problems: Problem[],
 };
 
 export type Fork = {
@@ -532,6 +931,43 @@ export type GuardedCall = {
 	after: number[],
 };
 
+export type GuidanceLine = {
+	line: string,
+	/**  The tools that say it; the first brought it in. */
+	tools: string[],
+	/**  Its number among the lines of the first tool, from 1. */
+	index: number,
+	source: GuidanceSource,
+	tokens: number,
+	/**  The number in the prompt, from 1, of an earlier line that says nearly the same. */
+	repeats: number | null,
+	/**  The numbers in the prompt, from 1, of earlier lines that say the opposite. */
+	contradicts: number[],
+	/**  Tools of the catalog that it names and the prompt does not hold. */
+	names_hidden: string[],
+	/**  What it names as a tool and the catalog does not hold. */
+	names_absent: string[],
+};
+
+export type GuidanceReport = {
+	/**  In the order of the prompt; at most [`MAX_LINES`]. */
+	lines: GuidanceLine[],
+	/**  How many lines the prompt holds. */
+	total_lines: number,
+	/**  What all of them cost. */
+	tokens: number,
+};
+
+export type GuidanceSource = "tool" | "core";
+
+export type HintSettings = {
+	enabled?: boolean,
+	/**  1 to 20. */
+	top_k?: number,
+	include_always_loaded?: boolean,
+	search_type?: SearchType,
+};
+
 export type Hit = {
 	breakpoint: number,
 	attempt: number,
@@ -550,9 +986,111 @@ export type Imported = {
 export type Intent = {
 	id?: string,
 	title?: string,
+	status?: IntentStatus,
+	/**  Rules that hold while the intent is worked on; they stand in the prompt. */
+	constraints?: string[],
+	/**  Path patterns that the work keeps to; a pattern that fits nearly everything is refused. */
+	scope?: string[],
+	/**  When the intent is met. */
+	acceptance?: string[],
 };
 
-export type Loading = "always" | "deferred";
+export type IntentStatus = "open" | "active" | "completed" | "abandoned" | 
+/**  Waits for a person. */
+"blocked";
+
+export type IntentView = {
+	intent: Intent,
+	why_not: Problem | null,
+};
+
+export type LabMethod = "exact" | "regex" | "lexical" | 
+/**  By meaning; needs a model. */
+"semantic";
+
+export type LabPlace = {
+	/**  From 1. */
+	rank: number,
+	/**  0..1 */
+	score: number | null,
+};
+
+export type LabRanking = {
+	method: LabMethod,
+	/**  Tools found, of which the rows hold the best. */
+	found: number,
+	duration_ms: number | null,
+	/**  Why it could not search: an invalid pattern, no model. Empty when it could. */
+	error: string,
+};
+
+export type LabRow = {
+	tool: string,
+	namespace: string,
+	exact: LabPlace | null,
+	regex: LabPlace | null,
+	lexical: LabPlace | null,
+	semantic: LabPlace | null,
+	/**  Where the query's words, or its pattern, stand. */
+	fields: MatchedField[],
+	loading: Loading,
+	visible: boolean,
+	/**  The gate that hides it. */
+	gate: Gate | null,
+	reason: string,
+};
+
+export type Lint = {
+	/**  Stable and dotted: `schema.required_unknown`. */
+	code: string,
+	severity: Severity,
+	/**  A sentence for a person. */
+	message: string,
+	/**  The tools that it is about, the one to look at first; at most [`MAX_TOOLS`]. Empty for the settings. */
+	tools: string[],
+	/**  The field of the tool, or the path in the settings. */
+	field: string,
+	fix: Fix | null,
+};
+
+export type LintCount = {
+	code: string,
+	severity: Severity,
+	count: number,
+	/**  How many of them have a fix. */
+	fixable: number,
+};
+
+export type LintMark = {
+	code: string,
+	severity: Severity,
+};
+
+export type LintPage = {
+	revision: number,
+	/**  Lints that the query lets through. */
+	total: number,
+	errors: number,
+	warnings: number,
+	infos: number,
+	/**  Over all lints, worst and most frequent first. */
+	codes: LintCount[],
+	lints: Lint[],
+	took_ms: number | null,
+};
+
+export type LintQuery = {
+	codes?: string[],
+	severities?: Severity[],
+	tools?: string[],
+	offset?: number,
+	/**  At most 1,000; 0 asks for the counts alone. */
+	limit?: number,
+};
+
+export type Loading = 
+/**  Nobody has said: the workspace's default holds (D-01). */
+"undeclared" | "always" | "deferred";
 
 export type Mark = {
 	seq: number,
@@ -560,6 +1098,75 @@ export type Mark = {
 	after_ms: number,
 	/**  Something failed here. */
 	failure: boolean,
+};
+
+export type MatchedField = {
+	/**  `name`, `title`, `description`, `tags` … */
+	field: string,
+	text: string,
+	/**  In the order of the text, without overlaps. */
+	spans: Span[],
+};
+
+export type MatrixCell = {
+	state: ExecutionState,
+	visible: boolean,
+	in_prompt: boolean,
+	/**  The gate that hides it; `loading` for a visible tool. */
+	gate: Gate,
+	rule: string,
+	reason: string,
+};
+
+export type MatrixOnly = "all" | 
+/**  Hidden in some state and shown in another. */
+"differs" | 
+/**  Hidden in every state. */
+"hidden" | 
+/**  Nobody has classified them. */
+"unclassified";
+
+export type MatrixPage = {
+	/**  Tools of the catalog. */
+	tools: number,
+	/**  Those that the query is about; the rows are a part of them. */
+	matching: number,
+	offset: number,
+	/**  Over the whole catalog, per state. */
+	states: MatrixState[],
+	rows: MatrixRow[],
+};
+
+export type MatrixQuery = {
+	session?: Session,
+	/**  Empty means the workspace's default mode. */
+	mode?: string,
+	/**  Only tools whose name, namespace, group or tag holds this, in any letter case. */
+	filter?: string,
+	only?: MatrixOnly,
+	offset?: number,
+	/**  At most [`MAX_PAGE`]; 0 counts without rows. */
+	limit?: number,
+};
+
+export type MatrixRow = {
+	tool: string,
+	namespace: string,
+	group: string,
+	classification: Classification,
+	loading: Loading,
+	tokens: number,
+	/**  In the order of the states. */
+	cells: MatrixCell[],
+};
+
+export type MatrixState = {
+	state: ExecutionState,
+	visible: number,
+	/**  Those of them whose schema stands in the prompt. */
+	in_prompt: number,
+	/**  Tokens of their definitions. */
+	tokens: number,
 };
 
 export type Mention = {
@@ -582,6 +1189,23 @@ export type Mode = {
 	groups?: string[],
 	/**  Single tools permitted beside the groups. */
 	tools?: string[],
+};
+
+export type ModelInfo = {
+	installed: boolean,
+	/**  `all-MiniLM-L6-v2`, or `words only`. */
+	label: string,
+	/**  A sentence: how tools are found now, and how to change it. */
+	note: string,
+	/**  Tools of this workspace whose vectors are at hand, and all of its tools. */
+	indexed: number,
+	total: number,
+	/**  Vectors are being made right now. */
+	indexing: boolean,
+	/**  Tools are found by words and by meaning. False: by words alone. */
+	in_use: boolean,
+	/**  Why the model or its vectors cannot be used. */
+	problem: Problem | null,
 };
 
 export type Needs = 
@@ -608,6 +1232,12 @@ export type NetworkSettings = {
 	/**  Bytes of a response after which reading stops. */
 	max_bytes?: number,
 };
+
+export type OnMessage = 
+/**  The intent is gone. */
+"clear" | 
+/**  The intent is offered again, to be selected again. */
+"reconfirm";
 
 export type Operator = "exists" | "missing" | "equals" | "differs" | "above" | "below" | 
 /**  Of a text: a part, in any letter case. Of a list: an element. Of an object: a key. */
@@ -649,9 +1279,23 @@ export type Outcome = "kept" |
 /**  Shown and left alone. */
 "not_chosen";
 
+export type Overreach = {
+	/**  The enabled id. */
+	enabled: string,
+	tool: string,
+	came: Came,
+};
+
 export type Pair<T> = {
 	a: T,
 	b: T,
+};
+
+export type PatternMatch = {
+	pattern: string,
+	span: Span,
+	/**  The words of the query. */
+	text: string,
 };
 
 export type PauseReason = 
@@ -722,11 +1366,15 @@ export type PlannerReport = {
 };
 
 export type PlannerSettings = {
-	/**  Milliseconds for the model's reply; after that the offline planner answers (P-11). */
+	/**  Milliseconds for each reply of the model; after that the offline planner answers (P-11). */
 	timeout_ms?: number,
 	temperature?: number | null,
 	/**  Encoding that counts tokens, such as `o200k_base`. */
 	encoding?: string,
+	/**  Tokens that the model takes in at once; a tool's cost is shown as a share of it. */
+	context_window?: number,
+	/**  How often a model is asked for one planning while it only selects an intent or searches for tools; at least 1. */
+	max_turns?: number,
 };
 
 export type Planning = {
@@ -750,12 +1398,84 @@ export type Planning = {
 	trails: Trail[],
 	/**  What the model said, so that the query can be planned again without it (R-03). Null when none was asked. */
 	reply?: Reply | null,
+	/**  The guidance lines of the prompt, with whose they are and what they cost (K-10). */
+	guidance?: GuidanceReport,
+	/**  Capabilities that the query's words call for; empty unless the setting is on (K-11). */
+	suggestions?: CapabilitySuggestion[],
+	/**  What discovery adds to the prompt (D-07). */
+	blocks?: PromptBlocks,
+	/**  What a model was asked and answered, turn by turn; empty when none was. */
+	turns?: TurnRecord[],
+	/**  What hiding tools saved over these turns. */
+	savings?: Savings,
+	/**  What discovery did while the query was planned (D-08); empty while it is off. */
+	discovery?: DiscoveryEvent[],
+};
+
+export type PlanningEntry = {
+	/**  The exact name. */
+	tool: string,
+	/**  The expanded id that the entry belongs to. */
+	extension: string,
+	came: Came,
+	source: EntrySource,
+	capabilities: string[],
+	guidance: string[],
+	/**  Whether the catalog holds the tool. */
+	registered: boolean,
+};
+
+export type PlanningView = {
+	/**  The enabled extensions by their canonical ids, sorted: names of extensions, not of tools. */
+	display_ids: string[],
+	/**  Everything they stand for, sorted. */
+	expanded_ids: string[],
+	/**  How each of those came in, in the order of the search. */
+	ids: ExpandedId[],
+	/**  The core's entries by extension, then the catalog's tools in catalog order; one entry a tool. */
+	entries: PlanningEntry[],
+	/**  Lines of all entries, without repeats. */
+	guidance: string[],
+	capabilities: CapabilityTools[],
+	/**  The exact names that can be called: tools of entries that are in the catalog, sorted. */
+	callable: string[],
+	/**  Tools of entries that are not in the catalog: described, not callable. */
+	phantoms: string[],
+	/**  Enabled ids that neither a table nor the catalog knows. */
+	unknown: UnknownId[],
+	/**  What enabling brings along beyond what was asked for, and changes something (W2-1). */
+	overreach: Overreach[],
+	/**  Tools that belong to an enabled extension and describe nothing. */
+	undescribed: string[],
+};
+
+export type PolicyImport = {
+	/**  False: it was only tried. */
+	stored: boolean,
+	/**  The parts of the settings that differ, as JSON before and after. */
+	changed: FieldChange[],
+	/**  Names in the file that no tool of the catalog has. */
+	notices: Problem[],
 };
 
 export type Problem = {
 	code: string,
 	message: string,
 	hint: string,
+};
+
+export type PromptBlock = {
+	kind: BlockKind,
+	/**  The very text. */
+	text: string,
+	tokens: number,
+};
+
+export type PromptBlocks = {
+	/**  In the order of the prompt. */
+	blocks: PromptBlock[],
+	/**  Tokens of all of them. */
+	tokens: number,
 };
 
 export type ProviderInfo = {
@@ -830,6 +1550,17 @@ export type Request = {
 	/**  Given from outside; otherwise the engine decomposes the query itself. */
 	decomposition?: Decomposition | null,
 	planner?: Planner,
+};
+
+export type RequestMatcher = {
+	capability?: string,
+	patterns?: string[],
+	/**  Only for queries that hold a URL. */
+	require_literal_url?: boolean,
+	/**  Only for queries without one. */
+	forbid_literal_url?: boolean,
+	/**  Capabilities that usually go along: who searches the web reads what was found. */
+	along?: string[],
 };
 
 export type RetentionSettings = {
@@ -993,6 +1724,8 @@ export type RunState = {
 	told_unknown?: boolean,
 	/**  `tool rule` of the calls that the guard dropped when the plan was made. */
 	dropped?: string[],
+	/**  Deferred tools that the run has activated, in the order of their first calls (D-06). */
+	activated?: string[],
 };
 
 export type RunSummary = {
@@ -1029,11 +1762,138 @@ export type SampleQuery = {
 	request: Request,
 };
 
+export type Savings = {
+	encoding?: string,
+	/**  False: the model's own tokenizer may count otherwise. */
+	exact?: boolean,
+	full_tools?: number,
+	/**  Tokens of the definitions of all tools. */
+	full?: number,
+	rows?: SavingsRow[],
+	gross?: number | null,
+	overhead?: number | null,
+	net?: number | null,
+};
+
+export type SavingsRow = {
+	/**  From 1. */
+	turn: number,
+	tokens: TurnTokens,
+	prompt: number,
+	/**  Definitions left out; 0 in an extra turn, which would not have been sent at all. */
+	gross: number | null,
+	blocks: number | null,
+	/**  Calls and results: what the reply says, and what the prompt repeats of earlier turns. */
+	searches: number | null,
+	/**  The rest of an extra turn's prompt. */
+	extra_turn: number | null,
+	/**  What the cache would have spared, had the tools before stayed the same. */
+	lost_cache: number | null,
+	/**  The sum of the four before. */
+	overhead: number | null,
+	net: number | null,
+	/**  Tokens of the prompt that the provider may take from its cache. */
+	cached: number,
+	/**  The unchanged beginning as a part of the prompt before, 0..1; null for the first turn. */
+	stability: number | null,
+};
+
+export type SavingsSettings = {
+	/**  Price of a cached input token as a part of a fresh one's, 0..1; 1 means that nothing is cached. */
+	cached_price?: number | null,
+	/**  Tokens that a prompt's unchanged beginning must have to be cached at all. */
+	min_cached?: number,
+};
+
+export type SearchCall = {
+	tool?: string,
+	call?: number,
+	result?: number,
+};
+
+export type SearchLab = {
+	rankings: LabRanking[],
+	/**  Every tool that one of the rankings found; by the best rank in any of them. */
+	rows: LabRow[],
+};
+
+export type SearchQuery = {
+	query: string,
+	search_type?: SearchType,
+	/**  1 to 20. */
+	limit?: number,
+	/**  Also what stands in the prompt from the start. */
+	include_always_loaded?: boolean,
+	/**  The tool must carry all of them. */
+	tags?: string[],
+	/**  The namespace or one below it. */
+	namespace?: string | null,
+};
+
+export type SearchType = 
+/**  Ranked by words, in the index of our own. */
+"fts" | "regex" | "exact";
+
+export type Selection = { kind: "tools"; names: string[] } | 
+/**  Whatever the query finds, all pages of it. */
+{ kind: "filter"; query: CatalogQuery };
+
 export type Session = {
 	tenant?: string,
 	user?: string,
 	/**  Feature flags that are on. */
 	flags?: string[],
+	/**  Names the conversation that activations of scope `session` belong to (D-06); empty for none. */
+	id?: string,
+	/**  Deferred tools that the session has activated. The workbench fills it in: what a caller sends is not used. */
+	activated?: string[],
+};
+
+export type SessionEvent = 
+/**  The user says something: a new request. */
+{ kind: "message"; text: string } | 
+/**  An intent is selected; only in REASONING. */
+{ kind: "select_intent"; intent: string; by: Actor } | 
+/**  A person takes up another intent in ACTION. */
+{ kind: "switch_intent"; intent: string } | 
+/**  Back to the beginning. */
+{ kind: "reset" } | 
+/**  Out of any state, a stuck one too, to REASONING without an intent. */
+{ kind: "recover" };
+
+export type SessionPlan = {
+	plan: PlanView,
+	session: SessionView,
+};
+
+export type SessionSettings = {
+	/**  A regular expression that ids of intents match; empty lets every id pass. */
+	intent_pattern?: string,
+	on_message?: OnMessage,
+	/**  How many path patterns an intent's scope may have. */
+	max_scope?: number,
+};
+
+export type SessionState = {
+	id?: string,
+	state?: ExecutionState,
+	/**  Empty outside ACTION. */
+	intent?: string,
+	/**  The intent that was left last: offered to be selected again. */
+	last_intent?: string,
+	/**  What happened and what was refused, oldest first; at most [`MAX_LOG`]. */
+	log?: Transition[],
+};
+
+export type SessionView = {
+	session: SessionState,
+	intents: IntentView[],
+	/**  Why the last action changed nothing; null when it did, or when none was made. */
+	refused: Problem | null,
+	/**  What is wrong with the session as it stands; recovering it helps. */
+	trouble: Problem | null,
+	/**  Settings under which no session can get on. */
+	deadlocks: Problem[],
 };
 
 export type Settings = {
@@ -1047,7 +1907,7 @@ export type Settings = {
 	/**  Tools that stay visible before an intent is selected, because they select it (V-05). */
 	handshake_tools?: string[],
 	intents?: Intent[],
-	/**  Tenants that the window offers; any other may be typed. */
+	/**  The tenants that there are; a session of any other is refused. Empty: any may be named. */
 	tenants?: string[],
 	discovery?: DiscoverySettings,
 	guard?: GuardSettings,
@@ -1056,7 +1916,18 @@ export type Settings = {
 	network?: NetworkSettings,
 	redaction?: RedactionSettings,
 	retention?: RetentionSettings,
+	session?: SessionSettings,
+	savings?: SavingsSettings,
+	capabilities?: CapabilitySettings,
 };
+
+export type Severity = 
+/**  Something cannot work. */
+"error" | 
+/**  Something will surprise somebody. */
+"warning" | 
+/**  Something could be better. */
+"info";
 
 export type Shape = {
 	/**  Step ids by stage. */
@@ -1203,6 +2074,25 @@ export type SubQuery = {
 	purpose?: string,
 };
 
+export type Suggestion = {
+	/**  SAFE or DESTRUCTIVE. */
+	classification: Classification,
+	reason: string,
+	/**  The word that decided; empty where none was found. */
+	evidence: string,
+};
+
+export type TaskType = "browser" | "api" | "code" | "domain" | "unknown";
+
+export type TextBlock = {
+	name?: string,
+	text?: string,
+	/**  Wins over `text`. */
+	tokens?: number | null,
+	/**  It stands there only because tools are hidden. */
+	overhead?: boolean,
+};
+
 export type Timeline = {
 	steps: TimelineStep[],
 	/**  Ids on the longest path, by the durations that were measured. */
@@ -1286,6 +2176,12 @@ export type ToolDetail = {
 	stats: ToolStats | null,
 };
 
+export type ToolDiff = {
+	tool: string,
+	kind: DiffKind,
+	changed: FieldChange[],
+};
+
 export type ToolError = {
 	class: ErrorClass,
 	message: string,
@@ -1298,6 +2194,40 @@ export type ToolExample = {
 	query: string,
 	parameters?: { [key in string]: Value },
 	expectedResult?: string,
+};
+
+export type ToolGroup = {
+	name?: string,
+	title?: string | null,
+	/**  When to look here, in a few words. */
+	trigger?: string | null,
+	task_type?: TaskType | null,
+	match_namespaces?: string[],
+	match_tags?: string[],
+	/**  `*` is any text, `?` any one character. */
+	match_name_patterns?: string[],
+	tool_names?: string[],
+};
+
+export type ToolPatch = {
+	classification?: Classification | null,
+	/**  Give unclassified tools the classification that is suggested for each. */
+	accept_suggestions?: boolean,
+	loading?: Loading | null,
+	category?: Category | null,
+	side_effects?: SideEffects | null,
+	group?: string | null,
+	namespace?: string | null,
+	critical?: boolean | null,
+	/**  0 takes the tool's own timeout away. */
+	timeout_ms?: number | null,
+	add_tags?: string[],
+	remove_tags?: string[],
+	add_capabilities?: string[],
+	remove_capabilities?: string[],
+	/**  Lines that join the guidance of tools that do not have them. */
+	add_guidance?: string[],
+	remove_guidance?: string[],
 };
 
 export type ToolPolicy = {
@@ -1371,6 +2301,8 @@ export type ToolStats = {
 	failure_rate: number | null,
 	/**  0..1, over the calls that reported one. */
 	average_confidence: number | null,
+	/**  Calls that the result cache answered; null where nobody counts them. */
+	cache_hits: number | null,
 };
 
 export type ToolTokens = {
@@ -1384,6 +2316,95 @@ export type ToolTokens = {
 export type Trail = {
 	tool: string,
 	verdicts: Verdict[],
+};
+
+export type Transition = {
+	/**  From 1, without gaps. */
+	seq: number,
+	/**  Milliseconds since 1970-01-01 UTC, as the caller's clock has it. */
+	at_ms: number,
+	event: SessionEvent,
+	from: ExecutionState,
+	to: ExecutionState,
+	/**  The intent afterwards; empty for none. */
+	intent: string,
+	/**  Why nothing changed; null when it happened. */
+	refused: Problem | null,
+	/**  A sentence. */
+	text: string,
+};
+
+export type TurnCall = {
+	call: ToolCall,
+	/**  Null for a call that goes to the guard. */
+	result: Value | null,
+	is_error: boolean,
+};
+
+export type TurnRecord = {
+	/**  From 1. */
+	number: number,
+	/**  The state that the prompt was built in. */
+	state: ExecutionState,
+	intent: string,
+	/**  Tools that the model was shown with their schema. */
+	visible: number,
+	/**  What the reply says beside its calls. */
+	text: string,
+	calls: TurnCall[],
+	tokens: TurnTokens,
+	/**  As the provider counts them. */
+	input_tokens: number | null,
+	output_tokens: number | null,
+	/**  Milliseconds that the model took. */
+	model_ms: number | null,
+	/**  After the calls were answered. */
+	state_after: ExecutionState,
+	intent_after: string,
+	/**  Deferred tools that the next prompt shows. */
+	activated: string[],
+};
+
+export type TurnTokens = {
+	/**  How many tools are defined in the prompt. */
+	tools?: number,
+	definitions?: number,
+	/**  Instructions, query and other messages: what would stand there with all tools shown. */
+	base?: number,
+	/**  Text that stands there only because tools are hidden: how to select an intent, hints, the directory. */
+	blocks?: number,
+	/**  Searches, selections and their results from earlier turns, repeated in this prompt. */
+	carried?: number,
+	/**  The searches and selections that this turn's reply makes. */
+	calls?: number,
+	/**  How much of the prompt's beginning is that of the prompt before. */
+	prefix?: number,
+	/**  The reply only searched or selected: with all tools shown this prompt would not have been sent. */
+	extra?: boolean,
+};
+
+export type UndoState = {
+	undo: UndoStep | null,
+	redo: UndoStep | null,
+};
+
+export type UndoStep = {
+	revision: number,
+	/**  What the edit was: "3 tools: classification". */
+	label: string,
+	/**  Tools that it changed. */
+	tools: number,
+};
+
+export type Undone = {
+	revision: number,
+	step: UndoStep,
+	undo: UndoState,
+};
+
+export type UnknownId = {
+	id: string,
+	meant: string | null,
 };
 
 export type Value = null | boolean | number | string | Value[] | { [key in string]: Value };
@@ -1437,6 +2458,31 @@ export type VisibilityRule = {
 };
 
 export type When = "before" | "after";
+
+export type WhyQuery = {
+	/**  Empty means all three. */
+	states?: ExecutionState[],
+	/**  Empty means the workspace's default mode. */
+	modes?: string[],
+	/**  Empty means no tenant. */
+	tenants?: string[],
+	user?: string,
+	flags?: string[],
+};
+
+export type WhyRow = {
+	state: ExecutionState,
+	mode: string,
+	tenant: string,
+	visible: boolean,
+	in_prompt: boolean,
+	/**  The verdict that hides it; null when it is visible. */
+	decided: Verdict | null,
+	/**  What else would hide it, were that one lifted. */
+	also: Verdict[],
+	/**  All gates. */
+	verdicts: Verdict[],
+};
 
 export type WorkspaceInfo = {
 	name: string,

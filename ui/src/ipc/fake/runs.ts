@@ -118,6 +118,7 @@ export function simulate(
     started_ms: start,
     duration_ms: null,
     cancelling: false,
+    activated: [],
     outcome: null,
     steps: Object.fromEntries(steps.map((s) => [s.id, fresh()])),
     origin: null,
