@@ -73,7 +73,9 @@ function Form({ info }: { info: AppInfo }) {
         <FormContext value={{ settings, change, problem, discarded, at }}>
           <div className="settings" key={group}>
             {Content ? (
-              <Content info={info} settings={settings} change={change} />
+              <div className="settings-columns">
+                <Content info={info} settings={settings} change={change} />
+              </div>
             ) : (
               <JsonEditor
                 // Discarding starts afresh, without the invalid text that waits under the old name.

@@ -276,6 +276,15 @@ function Run() {
       <Group title="Retries">
         <Whole path="run.retry.max_retries" label="Retries after the first attempt" />
         <Whole path="run.retry.base_ms" label="Milliseconds before the first retry" />
+        <Choice
+          path="run.backoff"
+          label="Each pause after it"
+          options={[
+            ["exponential", "is twice the one before"],
+            ["linear", "is longer by the first"],
+            ["fixed", "is the same"],
+          ]}
+        />
         <Whole path="run.jitter_percent" label="Percent that a retry's pause may lie off; 0 is exactly on time" />
       </Group>
       <Group title="Timeouts from past calls">

@@ -82,6 +82,7 @@ export const NO_OPTIONS: RunOptions = {
   no_cache: false,
   step_mode: false,
   seed: 0,
+  backoff: "exponential",
   jitter_percent: null,
   conversation: [],
   metadata: {},

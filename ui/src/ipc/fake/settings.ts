@@ -56,6 +56,7 @@ export const fakeSettings = (): Settings => ({
     parallel_limit: 5,
     timeout_ms: 30_000,
     retry: { max_retries: 2, base_ms: 200 },
+    backoff: "exponential",
     jitter_percent: 0,
     adaptive_timeout: { enabled: false, factor: 3, min_ms: 1000, max_ms: 120_000, min_calls: 20 },
     cache: { enabled: true, ttl_s: 300, max_entries: 10_000 },
