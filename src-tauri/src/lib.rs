@@ -35,7 +35,6 @@ pub fn ipc() -> Builder<tauri::Wry> {
             commands::run::cancel_run,
             commands::run::runs,
             commands::run::open_run,
-            commands::run::run_at,
             commands::session::session,
             commands::session::session_event,
             commands::session::plan_in_session,
@@ -126,6 +125,12 @@ pub fn run() {
             let workbench = tauri::async_runtime::block_on(Workbench::open(options))
                 .inspect_err(|problem| eprintln!("error: {}\nhint: {}", problem.message, problem.hint))?;
             tauri::async_runtime::spawn(follow::follow(app.handle().clone(), workbench.clone()));
+            let reader = workbench.clone();
+            tauri::async_runtime::spawn(async move {
+                reader.settle_model().await;
+                // Without a model there is nothing to read, and the window says so.
+                let _ = reader.index_embeddings();
+            });
             app.manage(workbench);
             Ok(())
         })

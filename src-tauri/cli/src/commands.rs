@@ -4,7 +4,7 @@ mod catalog;
 
 use crate::{
     arguments::{Ask, Cases, Cli, Command, Context, Drive, Eval, Format, Guard, Policy, Switch, Tools},
-    discovery, past, print, visibility,
+    discovery, model, past, print, visibility,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use std::{io::Read, path::Path};
@@ -15,6 +15,7 @@ use toolplan_workbench::{
         run::{Breakpoint, RunOptions, RunOutcome},
     },
     eval,
+    meaning::{Models, Reader},
     views::{PlanView, SampleQuery},
 };
 
@@ -26,17 +27,22 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
         Command::Eval { command: Eval::Guard(cases) } => return eval_guard(&cases, json),
         Command::Eval { command: Eval::Plans(cases) } => return eval_plans(&cases, json),
         Command::Eval { command: Eval::Retrieval { cases, catalog, members, limit, semantic } } => {
-            eval::retrieval::require_lexical(semantic == Switch::On)?;
-            return eval_retrieval(&cases, &catalog, members.as_deref(), limit, json);
+            let reader = reader(semantic)?;
+            return eval_retrieval(&cases, &catalog, members.as_deref(), limit, reader.as_ref(), json);
         }
         Command::Eval { command: Eval::Selection { cases, catalog, semantic } } => {
-            eval::retrieval::require_lexical(semantic == Switch::On)?;
-            return eval_selection(&cases, catalog.as_deref(), json);
+            return eval_selection(&cases, catalog.as_deref(), reader(semantic)?, json);
         }
         Command::Eval { command: Eval::Classification(cases) } => return eval_classification(&cases, json),
+        Command::Model { command } => match model::without_workspace(&command, json) {
+            Some(done) => return done,
+            None => Command::Model { command },
+        },
         other => other,
     };
     let workbench = Workbench::open(Options { folder: cli.workspace, ..Options::default() }).await?;
+    // What is asked must not depend on how fast the model loads.
+    workbench.settle_model().await;
     let info = workbench.info();
     for notice in &info.workspace.notices {
         eprintln!("note: {} ({})", notice.message, notice.hint);
@@ -63,11 +69,10 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
             if follow {
                 let followed = print::follow(workbench.follow());
                 let run = workbench.start_run_with(view.id, options).await?;
-                workbench.wait_run(run).await?;
-                let outcome = workbench.open_run(run)?.summary.outcome;
+                let state = workbench.wait_run(run).await?;
                 drop(workbench);
                 let _ = followed.await;
-                return Ok(outcome == Some(RunOutcome::Succeeded));
+                return Ok(state.outcome == Some(RunOutcome::Succeeded));
             }
             let updates = workbench.follow();
             let run = workbench.start_run_with(view.id, options).await?;
@@ -140,6 +145,7 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
         Command::Capabilities { extensions, tool_for } => {
             catalog::capabilities(&workbench, extensions, tool_for.as_deref(), json)
         }
+        Command::Model { command } => model::with_workspace(&workbench, &command, json).await,
         Command::Eval { .. } => unreachable!("carried out above"),
     }
 }
@@ -257,14 +263,23 @@ fn eval_plans(cases: &Cases, json: bool) -> Result<bool, Problem> {
     Ok(true)
 }
 
+/// The installed model, where one is asked for.
+fn reader(semantic: Switch) -> Result<Option<Reader>, Problem> {
+    match semantic {
+        Switch::On => eval::retrieval::require_model(&Models::from_env()?).map(Some),
+        Switch::Off => Ok(None),
+    }
+}
+
 fn eval_retrieval(
     cases: &Cases,
     folder: &Path,
     members: Option<&Path>,
     limit: usize,
+    reader: Option<&Reader>,
     json: bool,
 ) -> Result<bool, Problem> {
-    let catalog = eval::retrieval::read_catalog(folder, members)?;
+    let catalog = eval::retrieval::read_catalog(folder, members, reader, model::progress)?;
     catalog.problems.iter().for_each(print::problem);
     let mut rows = vec![];
     let mut sets = vec![];
@@ -284,12 +299,13 @@ fn eval_retrieval(
     Ok(true)
 }
 
-fn eval_selection(cases: &Cases, folder: Option<&Path>, json: bool) -> Result<bool, Problem> {
-    let mut shelf = eval::selection::Shelf::new(folder);
+fn eval_selection(cases: &Cases, folder: Option<&Path>, reader: Option<Reader>, json: bool) -> Result<bool, Problem> {
+    let mut shelf = eval::selection::Shelf::new(folder).with_model(reader);
     let (mut all_cases, mut rows, mut scores) = (vec![], vec![], vec![]);
     for file in &cases.cases {
         let read = eval::read_cases::<eval::selection::Case>(file)?;
         read.problems.iter().for_each(print::problem);
+        shelf.read_ahead(&read.cases, model::progress)?;
         let mine = eval::selection::run(&mut shelf, &read.cases)?;
         scores.push((read.name, eval::selection::score(&read.cases, &mine)));
         all_cases.extend(read.cases);

@@ -5,9 +5,10 @@
 
 mod arguments;
 mod commands;
-mod discovery;
-mod past;
 mod debug;
+mod discovery;
+mod model;
+mod past;
 mod print;
 mod visibility;
 

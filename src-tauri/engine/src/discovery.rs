@@ -1,6 +1,6 @@
 //! Finding tools: searching and reading them as a model does, activating them, and what the prompt says of them.
 //!
-//! This file ranks: an inverted index with BM25F over the tools' fields (D-04).
+//! This file ranks: an inverted index with BM25F over the tools' fields, and with a model also what they mean (D-04).
 //!
 //! A query is read sentence by sentence: a tool ranks by how much of the whole query it answers and by how well it
 //! answers its best sentence, so that a request for three things finds three tools. Lengths are measured against a
@@ -17,6 +17,7 @@ mod hints;
 pub mod lab;
 mod query;
 mod rows;
+pub mod semantic;
 mod specs;
 mod stored;
 mod vocabulary;
@@ -34,14 +35,20 @@ pub use stored::{Synced, Unusable};
 pub(crate) use words::plain_words;
 
 use crate::{
+    ports::Embedder,
     settings::DiscoverySettings,
     tool::{Catalog, ToolSpec},
     verdict::Gate,
     visibility::{Viewer, is_own_discovery_tool},
 };
 use rows::Rows;
+use semantic::{Meaning, Vector};
 use serde_json::Value;
-use std::{cell::RefCell, collections::HashMap, sync::LazyLock};
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    sync::{Arc, LazyLock},
+};
 use vocabulary::{Act, COMMON, GROUPS, act};
 use words::{Asked, Word, asked, beginning, words};
 
@@ -96,7 +103,8 @@ pub struct Hit {
     /// From 0 to 1. 1 is the tool's own name and nothing else. Otherwise: the share of the query's weight (its words by
     /// rarity) that the best tools account for, sentence by sentence, times this tool's standing against the best one.
     pub score: f32,
-    /// How many rare words' worth speaks for the tool, however much else the query says; see [`FITS`].
+    /// How many rare words' worth speaks for the tool, however much else the query says; see [`FITS`]. With a model,
+    /// words and likeness on the same scale.
     pub evidence: f32,
     /// The words of the query that matched, as the person wrote them.
     pub matched: Vec<String>,
@@ -144,6 +152,17 @@ const LONG: f32 = 8.0;
 /// A tool that does something else than the query asks for: `delete_issue` when somebody lists issues.
 const OTHER_ACT: f32 = 0.85;
 
+/// With a model, what a unit of the matched words' weight counts beside the likeness of query and tool, from 0 to 1.
+const WORDS: f32 = 0.055;
+
+/// How much of the best other tool of its namespace counts for a tool: servers come with tools that work together.
+const SIBLING: f32 = 0.1;
+
+/// What likeness and words together make a tool fit, and below what, or what share of the best, it is not found.
+const LIKE_FITS: f32 = 0.39;
+const LIKE_FLOOR: f32 = 0.2;
+const LIKE_FLOOR_SHARE: f32 = 0.4;
+
 /// A small catalog says little about which words are common: this many imagined tools vote along, [`COMMON`] words
 /// standing in one of five of them.
 const IMAGINED: f32 = 40.0;
@@ -161,6 +180,8 @@ pub struct Index {
     /// Terms by the hash of their text. What a tool is called is a term as well, of a kind of its own ([`called`]).
     terms: HashMap<u64, u32>,
     postings: Rows<Posting>,
+    /// With a model: what the tools mean.
+    meaning: Option<Meaning>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -173,6 +194,7 @@ struct Posting {
 #[derive(Debug, Clone)]
 struct Document {
     tool: String,
+    namespace: u64,
     act: Option<Act>,
     /// What of the tool was read ([`stored::record_of`]).
     record: u64,
@@ -215,24 +237,101 @@ impl Index {
         terms.sort_unstable();
         *self.document_terms.edit(slot) = terms;
         self.slots.insert(spec.name.clone(), slot);
-        self.documents[slot as usize] =
-            Some(Document { tool: spec.name.clone(), act: read.act, record: stored::record_of(spec) });
+        self.documents[slot as usize] = Some(Document {
+            tool: spec.name.clone(),
+            namespace: key(&spec.namespace),
+            act: read.act,
+            record: stored::record_of(spec),
+        });
     }
 
     pub fn remove(&mut self, tool: &str) {
         let Some(slot) = self.slots.remove(tool) else { return };
         self.documents[slot as usize] = None;
+        if let Some(meaning) = &mut self.meaning {
+            meaning.forget(slot);
+        }
         for term in std::mem::take(self.document_terms.edit(slot)) {
             self.postings.edit(term).retain(|p| p.slot != slot);
         }
         self.free.push(slot);
     }
 
-    /// The best `limit` tools for `query` among those that `counts` accepts, best first; equal scores by name.
+    /// From now on tools are also found by meaning, as soon as the vector of each is known.
+    pub fn with_model(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.meaning = Some(Meaning::new(embedder));
+        self
+    }
+
+    /// From now on tools are found by words alone.
+    pub fn without_model(mut self) -> Self {
+        self.meaning = None;
+        self
+    }
+
+    /// Takes the vector of a tool, made of [`semantic::text`]. A tool that changes needs a new one.
+    pub fn learn(&mut self, tool: &str, vector: &Vector) {
+        if let (Some(slot), Some(meaning)) = (self.slots.get(tool), &mut self.meaning) {
+            meaning.put(*slot, vector);
+        }
+    }
+
+    /// Whether the tool's vector is known.
+    pub fn knows(&self, tool: &str) -> bool {
+        self.slots.get(tool).is_some_and(|slot| self.meaning.as_ref().is_some_and(|m| m.knows(*slot)))
+    }
+
+    /// Whether tools are found by meaning too: with a model, and every tool known to it. A half-known catalog would rank
+    /// by how far the reading has come.
+    pub fn uses_meaning(&self) -> bool {
+        self.meaning.as_ref().is_some_and(|m| m.known() == self.slots.len())
+    }
+
+    /// The best `limit` tools for `query` among those that `counts` accepts, best first; equal scores by name. By words
+    /// and meaning where [`Self::uses_meaning`], else by words.
     pub fn search(&self, query: &str, limit: usize, counts: impl Fn(&str) -> bool) -> Vec<Hit> {
         let asked = asked(query);
-        let mut found = SCRATCH.with_borrow_mut(|scratch| self.rank(&asked, scratch));
+        let likeness = self.likeness(query, &asked);
+        let found = SCRATCH.with_borrow_mut(|scratch| match likeness {
+            Some(likeness) => self.fuse(&asked, &likeness, scratch),
+            None => self.rank(&asked, scratch),
+        });
+        self.best(query, &asked, found, limit, counts)
+    }
+
+    /// As [`Self::search`], by words alone.
+    pub fn by_words(&self, query: &str, limit: usize, counts: impl Fn(&str) -> bool) -> Vec<Hit> {
+        let asked = asked(query);
+        let found = SCRATCH.with_borrow_mut(|scratch| self.rank(&asked, scratch));
+        self.best(query, &asked, found, limit, counts)
+    }
+
+    /// By meaning alone; nothing where meaning is not used or the query is in a language that models here do not know.
+    pub fn by_meaning(&self, query: &str, limit: usize, counts: impl Fn(&str) -> bool) -> Vec<Hit> {
+        let asked = asked(query);
+        let Some(likeness) = self.likeness(query, &asked) else { return vec![] };
+        let found = likeness
+            .iter()
+            .enumerate()
+            .map(|(slot, likeness)| Found { slot: slot as u32, score: likeness.clamp(0.0, 1.0), evidence: *likeness })
+            .filter(|f| f.score >= LIKE_FLOOR && self.documents[f.slot as usize].is_some())
+            .collect();
+        self.first(found, &asked, limit, counts)
+    }
+
+    fn best(
+        &self,
+        query: &str,
+        asked: &[Asked],
+        mut found: Vec<Found>,
+        limit: usize,
+        counts: impl Fn(&str) -> bool,
+    ) -> Vec<Hit> {
         self.put_named_first(query, &mut found);
+        self.first(found, asked, limit, counts)
+    }
+
+    fn first(&self, mut found: Vec<Found>, asked: &[Asked], limit: usize, counts: impl Fn(&str) -> bool) -> Vec<Hit> {
         let best_first =
             |a: &Found, b: &Found| b.score.total_cmp(&a.score).then_with(|| self.name(a.slot).cmp(self.name(b.slot)));
         let mut hits = vec![];
@@ -256,17 +355,86 @@ impl Index {
                 tool: self.name(slot).into(),
                 score,
                 evidence,
-                matched: self.matched(slot, &asked),
+                matched: self.matched(slot, asked),
             })
             .collect()
+    }
+
+    /// The query's likeness to each slot, where meaning is used and the query says something that a model can read.
+    fn likeness(&self, query: &str, asked: &[Asked]) -> Option<Vec<f32>> {
+        let meaning = self.meaning.as_ref().filter(|_| !asked.is_empty() && self.uses_meaning())?;
+        match meaning.likeness(query)? {
+            Ok(likeness) => Some(likeness),
+            Err(problem) => {
+                tracing::warn!(%problem, hint = problem.hint, "a query is ranked by words alone");
+                None
+            }
+        }
     }
 
     fn name(&self, slot: u32) -> &str {
         self.documents[slot as usize].as_ref().map_or("", |d| &d.tool)
     }
 
-    /// What shares enough with the query, in no order.
+    /// What shares enough words with the query, in no order.
     fn rank(&self, asked: &[Asked], scratch: &mut Scratch) -> Vec<Found> {
+        let quality = self.add_up(asked, scratch);
+        let several = asked.iter().any(|a| a.sentence > 0);
+        let best_sentence = if several { BEST_SENTENCE } else { 0.0 };
+        let acts = acts(asked);
+        let most = scratch.touched.iter().map(|s| scratch.total[*s as usize]).fold(f32::MIN_POSITIVE, f32::max);
+        let score = |slot: u32| {
+            let standing = (1.0 - best_sentence) * scratch.total[slot as usize] / most
+                + best_sentence * scratch.best[slot as usize];
+            quality * standing * self.agreement(slot, &acts)
+        };
+        let rare = self.rarity_of(IMAGINED_RARE);
+        let found =
+            |slot: &u32| Found { slot: *slot, score: score(*slot), evidence: scratch.total[*slot as usize] / rare };
+        let all: Vec<Found> = scratch.touched.iter().map(found).collect();
+        let best = all.iter().map(|f| f.score).fold(0.0, f32::max);
+        let floor = FLOOR.max(FLOOR_SHARE * best);
+        all.into_iter().filter(|f| f.score >= floor).collect()
+    }
+
+    /// What is like the query or shares words with it, in no order.
+    ///
+    /// Likeness and matched weight are added, the weight in its own unit and not as a share of the best tool's: one rare
+    /// word in a large catalog says more than one among five candidates, and that is just what its rarity says.
+    fn fuse(&self, asked: &[Asked], likeness: &[f32], scratch: &mut Scratch) -> Vec<Found> {
+        self.add_up(asked, scratch);
+        let acts = acts(asked);
+        let mut found: Vec<Found> = vec![];
+        // The best two of each namespace.
+        let mut namespaces: HashMap<u64, [f32; 2]> = HashMap::new();
+        for (slot, document) in self.documents.iter().enumerate() {
+            let Some(document) = document else { continue };
+            let sum = likeness.get(slot).unwrap_or(&0.0) + WORDS * scratch.total[slot];
+            let fit = sum.max(0.0) * self.agreement(slot as u32, &acts);
+            let [first, second] = namespaces.entry(document.namespace).or_default();
+            if fit > *first {
+                (*second, *first) = (*first, fit);
+            } else if fit > *second {
+                *second = fit;
+            }
+            found.push(Found { slot: slot as u32, score: fit, evidence: fit * FITS / LIKE_FITS });
+        }
+        for one in &mut found {
+            let namespace = self.documents[one.slot as usize].as_ref().map_or(0, |d| d.namespace);
+            let [first, second] = namespaces.get(&namespace).copied().unwrap_or_default();
+            let sibling = if one.score >= first { second } else { first };
+            one.score += SIBLING * sibling;
+        }
+        let best = found.iter().map(|f| f.score).fold(0.0, f32::max);
+        let floor = LIKE_FLOOR.max(LIKE_FLOOR_SHARE * best);
+        found.retain(|f| f.score >= floor);
+        // Below what a tool gets that is called by its name.
+        found.iter_mut().for_each(|f| f.score = 0.89 * (1.0 - (-1.5 * f.score).exp()));
+        found
+    }
+
+    /// Sums the words' weights up in `scratch` and returns the share of the query that the best tools account for.
+    fn add_up(&self, asked: &[Asked], scratch: &mut Scratch) -> f32 {
         scratch.clear(self.documents.len());
         let sentences = asked.iter().map(|a| a.sentence + 1).max().unwrap_or(0);
         let (mut weight, mut covered) = (0.0, 0.0);
@@ -278,24 +446,14 @@ impl Index {
             }
             covered += scratch.end_sentence();
         }
-        let quality = (covered / weight.max(f32::MIN_POSITIVE)).min(0.99);
-        let best_sentence = if sentences > 1 { BEST_SENTENCE } else { 0.0 };
-        let acts: Vec<Act> = asked.iter().filter_map(|a| act(&a.word.stem)).collect();
-        let most = scratch.touched.iter().map(|s| scratch.total[*s as usize]).fold(f32::MIN_POSITIVE, f32::max);
-        let score = |slot: u32| {
-            let standing = (1.0 - best_sentence) * scratch.total[slot as usize] / most
-                + best_sentence * scratch.best[slot as usize];
-            let does = self.documents[slot as usize].as_ref().and_then(|d| d.act);
-            let other = does.is_some_and(|does| does != Act::Read && !acts.is_empty() && !acts.contains(&does));
-            quality * standing * (if other { OTHER_ACT } else { 1.0 })
-        };
-        let rare = self.rarity_of(IMAGINED_RARE);
-        let found =
-            |slot: &u32| Found { slot: *slot, score: score(*slot), evidence: scratch.total[*slot as usize] / rare };
-        let all: Vec<Found> = scratch.touched.iter().map(found).collect();
-        let best = all.iter().map(|f| f.score).fold(0.0, f32::max);
-        let floor = FLOOR.max(FLOOR_SHARE * best);
-        all.into_iter().filter(|f| f.score >= floor).collect()
+        (covered / weight.max(f32::MIN_POSITIVE)).min(0.99)
+    }
+
+    /// Less than 1 for a tool that does something else than is asked for.
+    fn agreement(&self, slot: u32, acts: &[Act]) -> f32 {
+        let does = self.documents[slot as usize].as_ref().and_then(|d| d.act);
+        let other = does.is_some_and(|does| does != Act::Read && !acts.is_empty() && !acts.contains(&does));
+        if other { OTHER_ACT } else { 1.0 }
     }
 
     /// The terms that a sentence is searched by, each with its weight.
@@ -385,6 +543,11 @@ impl Index {
         }
         matched
     }
+}
+
+/// What the query asks to be done.
+fn acts(asked: &[Asked]) -> Vec<Act> {
+    asked.iter().filter_map(|a| act(&a.word.stem)).collect()
 }
 
 #[derive(Clone, Copy)]
@@ -736,6 +899,84 @@ mod tests {
         let word =
             prop::sample::select(vec!["issue", "city", "list", "delete", "time", "zone", "timezone", "翻译", "photo"]);
         ("[a-d]", prop::collection::vec(word, 0..6)).prop_map(|(name, words)| tool(&name, &words.join(" ")))
+    }
+
+    /// Puts texts of one subject on one axis, as a model does with every subject there is.
+    struct Subjects;
+
+    impl Embedder for Subjects {
+        fn id(&self) -> &str {
+            "subjects"
+        }
+
+        fn label(&self) -> &str {
+            "subjects"
+        }
+
+        fn dimensions(&self) -> usize {
+            4
+        }
+
+        fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, crate::Problem> {
+            const SUBJECTS: [&[&str]; 3] =
+                [&["issue", "bug", "broken"], &["weather", "forecast", "umbrella"], &["slack", "colleagues"]];
+            let axis =
+                |text: &str, words: &[&str]| f32::from(u8::from(words.iter().any(|w| text.to_lowercase().contains(w))));
+            Ok(texts.iter().map(|t| SUBJECTS.map(|words| axis(t, words)).into_iter().chain([0.2]).collect()).collect())
+        }
+    }
+
+    fn with_meaning(tools: &[ToolSpec]) -> Index {
+        let mut index = index(tools).with_model(Arc::new(Subjects));
+        for spec in tools {
+            let vector = Subjects.embed(&[&semantic::text(spec)]).unwrap().remove(0);
+            index.learn(&spec.name, &Vector::of(&vector));
+        }
+        index
+    }
+
+    fn names(hits: &[Hit]) -> Vec<&str> {
+        hits.iter().map(|h| h.tool.as_str()).collect()
+    }
+
+    /// D-04: with a model, what means the same is found without a common word; names stay first, nothing stays nothing,
+    /// and Chinese is left to the words.
+    #[test]
+    fn meaning_joins_the_words() {
+        let index = with_meaning(&desk());
+        assert!(index.uses_meaning());
+        assert!(index.by_words("Do I need an umbrella", 5, |_| true).is_empty());
+        assert_eq!(index.search("Do I need an umbrella", 5, |_| true)[0].tool, "weather.forecast");
+        assert_eq!(names(&index.by_meaning("umbrella please take", 1, |_| true)), ["weather.forecast"]);
+        for spec in desk() {
+            let hits = index.search(&spec.name, 2, |_| true);
+            assert_eq!((hits[0].tool.as_str(), hits[0].score), (spec.name.as_str(), 1.0));
+            assert!(hits.get(1).is_none_or(|second| second.score < 0.9));
+        }
+        let hits = index.search("tell my colleagues about jira.delete_issue", 5, |_| true);
+        assert_eq!(names(&hits)[0], "jira.delete_issue");
+        assert!(names(&hits).contains(&"slack.post_message"), "{hits:?}");
+        assert!(hits.is_sorted_by(|a, b| a.score >= b.score) && hits.iter().all(|h| (0.0..=1.0).contains(&h.score)));
+        assert!(index.search("", 5, |_| true).is_empty() && index.search("the of and", 5, |_| true).is_empty());
+        assert_eq!(index.search("请翻译这个", 5, |_| true), index.by_words("请翻译这个", 5, |_| true));
+    }
+
+    /// As long as one tool is unread, the words decide alone; an edit makes a tool unread.
+    #[test]
+    fn a_half_read_catalog_is_ranked_by_words() {
+        let mut index = with_meaning(&desk());
+        let edited = tool("weather.forecast", "Pressure and wind");
+        index.upsert(&edited);
+        assert!(!index.uses_meaning() && !index.knows("weather.forecast") && index.knows("translate"));
+        assert!(index.search("Do I need an umbrella", 5, |_| true).is_empty());
+        assert!(index.by_meaning("Do I need an umbrella", 5, |_| true).is_empty());
+        index.remove("weather.forecast");
+        assert!(index.uses_meaning());
+        index.upsert(&edited);
+        index.learn("weather.forecast", &Vector::of(&[0.0, 0.0, 1.0, 0.0]));
+        assert!(index.uses_meaning());
+        index.learn("weather.forecast", &Vector::of(&[1.0]));
+        assert!(index.uses_meaning(), "a vector of another model is not taken");
     }
 
     proptest! {

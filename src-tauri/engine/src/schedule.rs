@@ -310,16 +310,16 @@ impl Frontier {
             match self.class[step] {
                 Class::Pending => actions.extend(when_pending(plan, state, step)),
                 Class::Given => actions.push(Action::Succeed { step }),
-                _ => match s.attempts.last().and_then(|a| Some((a.number, a.outcome.as_ref()?))) {
-                    Some((attempt, outcome)) => {
+                _ => {
+                    let answered = s.attempts.last().and_then(|a| Some((a.number, a.outcome.as_ref()?)));
+                    if let Some((attempt, outcome)) = answered {
                         let breakpoints = hits(&plan.steps()[step], state, s, When::After);
                         if !breakpoints.is_empty() {
                             breaks.push(Action::Break { step: Some(step), attempt, breakpoints });
                         }
                         actions.push(when_answered(plan, state, step, s, outcome));
                     }
-                    None => {}
-                },
+                }
             }
         }
         if !breaks.is_empty() {

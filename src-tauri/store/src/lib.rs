@@ -16,11 +16,13 @@ mod process;
 pub mod registry;
 pub mod settings;
 pub mod stats;
+pub mod vectors;
 
 pub use journal::{Journal, NewRun, RawEvent, Removed, RowOrigin, RunRow, Usage};
 pub use registry::{Registry, StoredCatalog, ToolRevision};
 pub use settings::SettingTable;
 pub use stats::{CallStats, Stats};
+pub use vectors::VectorCache;
 
 use failure::{Failure, as_problem};
 use journal::writer::Writer;

@@ -15,6 +15,7 @@ mod peers;
 mod runs;
 mod screen;
 mod scale;
+mod search;
 mod speedup;
 mod table;
 mod whole;
@@ -46,6 +47,7 @@ const SECTIONS: [Section; 7] = [
     ("guard", guard::tables),
     ("open", open::tables),
     ("scale", scale::tables),
+    ("search", search::tables),
 ];
 
 fn main() -> ExitCode {

@@ -88,6 +88,9 @@ impl Journal for Forgetful {
     }
 }
 
+/// What is done to a driver before it drives.
+type Change = Arc<dyn Fn(&mut Driver) + Send + Sync>;
+
 /// Everything that repeated runs of one plan share.
 pub(crate) struct Bench {
     plan: Plan,
@@ -95,7 +98,7 @@ pub(crate) struct Bench {
     settings: Arc<Settings>,
     request: Arc<Request>,
     runtime: Arc<dyn ToolRuntime>,
-    change: Option<Arc<dyn Fn(&mut Driver) + Send + Sync>>,
+    change: Option<Change>,
 }
 
 impl Bench {

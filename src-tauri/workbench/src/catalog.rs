@@ -10,8 +10,7 @@ use std::{
     sync::Arc,
 };
 use toolplan_engine::{
-    Problem,
-    planning,
+    Problem, planning,
     ports::TokenCounter,
     request::Request,
     tool::{Binding, Catalog, Entry, Revision, ToolSpec},
@@ -128,6 +127,8 @@ impl Workbench {
         let mut tools = self.inner.tools.write().expect("no writer panics");
         Arc::make_mut(&mut tools.index).upsert(&spec);
         tools.catalog = tools.catalog.with(revision, spec)?;
+        drop(tools);
+        self.read_on();
         Ok(())
     }
 
@@ -138,6 +139,8 @@ impl Workbench {
         let mut tools = self.inner.tools.write().expect("no writer panics");
         problems.extend(self.inner.index_cache.sync(Arc::make_mut(&mut tools.index), &catalog));
         tools.catalog = catalog;
+        drop(tools);
+        self.read_on();
         Ok(problems)
     }
 

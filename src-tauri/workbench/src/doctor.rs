@@ -49,6 +49,17 @@ impl Workbench {
                 hint: if info.provider.configured { String::new() } else { info.provider.note.clone() },
             },
         ];
+        let embedding = &info.embedding_model;
+        checks.push(Check {
+            name: "embedding model",
+            ok: embedding.problem.as_ref().is_none_or(|_| embedding.in_use),
+            detail: if embedding.installed {
+                format!("{}, {} of {} tools read", embedding.label, embedding.indexed, embedding.total)
+            } else {
+                embedding.label.clone()
+            },
+            hint: if embedding.in_use { String::new() } else { embedding.note.clone() },
+        });
         if info.workspace.is_sample {
             let server = self.inner.server.as_ref();
             checks.push(Check {

@@ -16,21 +16,9 @@ pub struct Place {
 }
 
 impl Place {
-    /// The sample workspace below the data folder: `TOOLPLAN_HOME`, else `$XDG_DATA_HOME/toolplan`, else
-    /// `~/.local/share/toolplan`.
+    /// The sample workspace below the data folder.
     pub fn sample(get: impl Fn(&str) -> Option<String>) -> Result<Self, Problem> {
-        let set = |name: &str| get(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-        let home = set("TOOLPLAN_HOME")
-            .or_else(|| set("XDG_DATA_HOME").map(|d| d.join("toolplan")))
-            .or_else(|| set("APPDATA").map(|d| d.join("toolplan")))
-            .or_else(|| set("HOME").map(|d| d.join(".local/share/toolplan")))
-            .ok_or_else(|| {
-                Problem::new(
-                    "home.unknown",
-                    "there is no folder for data",
-                    "set TOOLPLAN_HOME to a folder that may be written",
-                )
-            })?;
+        let home = data(get)?;
         Ok(Self { root: home.join("sample"), database: home.join("sample.db"), is_sample: true })
     }
 
@@ -62,6 +50,22 @@ impl Place {
         }
         self.root.file_name().map_or_else(|| self.root.display().to_string(), |n| n.to_string_lossy().into_owned())
     }
+}
+
+/// The data folder of the person: `TOOLPLAN_HOME`, else `$XDG_DATA_HOME/toolplan`, else `~/.local/share/toolplan`.
+pub fn data(get: impl Fn(&str) -> Option<String>) -> Result<PathBuf, Problem> {
+    let set = |name: &str| get(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    set("TOOLPLAN_HOME")
+        .or_else(|| set("XDG_DATA_HOME").map(|d| d.join("toolplan")))
+        .or_else(|| set("APPDATA").map(|d| d.join("toolplan")))
+        .or_else(|| set("HOME").map(|d| d.join(".local/share/toolplan")))
+        .ok_or_else(|| {
+            Problem::new(
+                "home.unknown",
+                "there is no folder for data",
+                "set TOOLPLAN_HOME to a folder that may be written",
+            )
+        })
 }
 
 pub fn unusable(path: &Path, error: &std::io::Error) -> Problem {

@@ -15,12 +15,12 @@ pub mod eval;
 mod files;
 mod graph;
 mod home;
-mod index_cache;
 mod import;
-mod lints;
+mod index_cache;
 mod keep;
+mod lints;
+pub mod meaning;
 mod past;
-mod meaning;
 mod plans;
 pub mod policy;
 mod replays;
@@ -116,6 +116,7 @@ struct Inner {
     table: Mutex<table::Table>,
     environment: Environment,
     shelf: past::Shelf,
+    meaning: meaning::Meaning,
 }
 
 /// The catalog with its search index, replaced together.
@@ -201,10 +202,12 @@ impl Workbench {
             editing: Mutex::default(),
             linter: Mutex::default(),
             table: Mutex::default(),
+            meaning: meaning::Meaning::new(&environment),
             environment,
             shelf: past::Shelf::default(),
         };
         let workbench = Self { inner: Arc::new(inner) };
+        workbench.load_model_soon();
         workbench.prune_soon();
         Ok(workbench)
     }

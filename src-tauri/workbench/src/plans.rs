@@ -103,6 +103,7 @@ impl Workbench {
         let settings = self.settings();
         let request = self.activated_in(&settings, request);
         planning::validate(&settings, &request)?;
+        self.settle_model().await;
         let before = previous.and_then(|id| self.planned(id).ok());
         let tools = self.tools();
         let asked = self.ask(&tools, &settings, &request, before.as_deref()).await?;

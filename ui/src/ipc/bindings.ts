@@ -25,8 +25,27 @@ export const commands = {
 	/**  All runs, newest first. */
 	runs: () => typedError<RunSummary[], Problem>(__TAURI_INVOKE("runs")),
 	openRun: (run: number) => typedError<RunDetail, Problem>(__TAURI_INVOKE("open_run", { run })),
-	/**  The run as it was after the event `seq`; 0 is before the first. */
-	runAt: (run: number, seq: number) => typedError<RunAt, Problem>(__TAURI_INVOKE("run_at", { run, seq })),
+	/**  The session called `id`; a new one begins in REQUEST. */
+	session: (id: string) => typedError<SessionView, Problem>(__TAURI_INVOKE("session", { id })),
+	/**  A message, a selection, a reset or a recovery; a refusal is in the view. */
+	sessionEvent: (id: string, event: SessionEvent) => typedError<SessionView, Problem>(__TAURI_INVOKE("session_event", { id, event })),
+	/**  Plans the request in the session's state and intent. */
+	planInSession: (id: string, request: Request, previous: number | null) => typedError<SessionPlan, Problem>(__TAURI_INVOKE("plan_in_session", { id, request, previous })),
+	/**  A page of the matrix of tools and states. */
+	visibilityMatrix: (query: MatrixQuery) => typedError<MatrixPage, Problem>(__TAURI_INVOKE("visibility_matrix", { query })),
+	/**  Why the tool is, or is not, visible, for every combination of the query. */
+	whyHidden: (tool: string, query: WhyQuery) => typedError<WhyRow[], Problem>(__TAURI_INVOKE("why_hidden", { tool, query })),
+	/**  Takes a policy file's text into the settings, or says what it would change. */
+	importPolicy: (text: string, tryOnly: boolean) => typedError<PolicyImport, Problem>(__TAURI_INVOKE("import_policy", { text, tryOnly })),
+	/**  What hiding tools saved in the turns of a planning. */
+	tokenSavings: (plan: number) => typedError<Savings, Problem>(__TAURI_INVOKE("token_savings", { plan })),
+	/**  What hiding tools saved in a conversation recorded elsewhere. */
+	conversationSavings: (conversation: Conversation) => typedError<Savings, Problem>(__TAURI_INVOKE("conversation_savings", { conversation })),
+	/**  The planning view of the extensions, or of those that the settings enable. */
+	planningView: (extensions: string[] | null) => typedError<PlanningView, Problem>(__TAURI_INVOKE("planning_view", { extensions })),
+	lints: (query: LintQuery) => typedError<LintPage, Problem>(__TAURI_INVOKE("lints", { query })),
+	/**  Applies the fixes of the lints that the query finds, all pages of them. */
+	applyLintFix: (query: LintQuery) => typedError<FixesApplied, Problem>(__TAURI_INVOKE("apply_lint_fix", { query })),
 	/**  A page of the catalog with counts for its filters. */
 	catalogQuery: (query: CatalogQuery) => typedError<CatalogPage, Problem>(__TAURI_INVOKE("catalog_query", { query })),
 	/**  What the edit would change, also in the planning `plan`. */
@@ -45,11 +64,8 @@ export const commands = {
 	catalogDiff: (from: number, to: number | null, offset: number, limit: number) => typedError<CatalogDiff, Problem>(__TAURI_INVOKE("catalog_diff", { from, to, offset, limit })),
 	/**  Makes the whole catalog what it was at `revision`, as a new revision. */
 	revertCatalog: (revision: number) => typedError<number, Problem>(__TAURI_INVOKE("revert_catalog", { revision })),
-	/**  The planning view of the extensions, or of those that the settings enable. */
-	planningView: (extensions: string[] | null) => typedError<PlanningView, Problem>(__TAURI_INVOKE("planning_view", { extensions })),
-	lints: (query: LintQuery) => typedError<LintPage, Problem>(__TAURI_INVOKE("lints", { query })),
-	/**  Applies the fixes of the lints that the query finds, all pages of them. */
-	applyLintFix: (query: LintQuery) => typedError<FixesApplied, Problem>(__TAURI_INVOKE("apply_lint_fix", { query })),
+	/**  What the unclassified tools of the selection seem to be. */
+	suggestClassification: (selection: Selection) => typedError<ClassificationSuggestion[], Problem>(__TAURI_INVOKE("suggest_classification", { selection })),
 	/**  One query searched in every way, side by side. `hidden`: also the tools that the session does not see. */
 	searchLab: (request: Request, query: SearchQuery, hidden: boolean) => typedError<SearchLab, Problem>(__TAURI_INVOKE("search_lab", { request, query, hidden })),
 	/**  The groups of tools as the model would see them. */
@@ -58,34 +74,8 @@ export const commands = {
 	activatedTools: (session: string) => typedError<string[], Problem>(__TAURI_INVOKE("activated_tools", { session })),
 	/**  Takes an activation back, or all of the session's where no tool is named. */
 	deactivateTools: (session: string, tool: string | null) => typedError<null, Problem>(__TAURI_INVOKE("deactivate_tools", { session, tool })),
-	/**  Whether a model is installed, and how many tools it has read. */
-	embeddingModel: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("embedding_model")),
-	/**  Installs the model at `path`, a folder or a package file, and starts to read the catalog with it. */
-	addEmbeddingModel: (path: string) => typedError<ModelInfo, Problem>(__TAURI_INVOKE("add_embedding_model", { path })),
-	/**  Removes the model from this computer. */
-	removeEmbeddingModel: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("remove_embedding_model")),
-	/**  Reads the tools that the model has not read yet, in the background; `embedding_model` tells how far it is. */
-	indexEmbeddings: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("index_embeddings")),
-	/**  Stops reading; what is read stays. */
-	cancelIndexEmbeddings: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("cancel_index_embeddings")),
-	/**  The session called `id`; a new one begins in REQUEST. */
-	session: (id: string) => typedError<SessionView, Problem>(__TAURI_INVOKE("session", { id })),
-	/**  A message, a selection, a reset or a recovery; a refusal is in the view. */
-	sessionEvent: (id: string, event: SessionEvent) => typedError<SessionView, Problem>(__TAURI_INVOKE("session_event", { id, event })),
-	/**  Plans the request in the session's state and intent. */
-	planInSession: (id: string, request: Request, previous: number | null) => typedError<SessionPlan, Problem>(__TAURI_INVOKE("plan_in_session", { id, request, previous })),
-	/**  A page of the matrix of tools and states. */
-	visibilityMatrix: (query: MatrixQuery) => typedError<MatrixPage, Problem>(__TAURI_INVOKE("visibility_matrix", { query })),
-	/**  Why the tool is, or is not, visible, for every combination of the query. */
-	whyHidden: (tool: string, query: WhyQuery) => typedError<WhyRow[], Problem>(__TAURI_INVOKE("why_hidden", { tool, query })),
-	/**  What the unclassified tools of the selection seem to be. */
-	suggestClassification: (selection: Selection) => typedError<ClassificationSuggestion[], Problem>(__TAURI_INVOKE("suggest_classification", { selection })),
-	/**  Takes a policy file's text into the settings, or says what it would change. */
-	importPolicy: (text: string, tryOnly: boolean) => typedError<PolicyImport, Problem>(__TAURI_INVOKE("import_policy", { text, tryOnly })),
-	/**  What hiding tools saved in the turns of a planning. */
-	tokenSavings: (plan: number) => typedError<Savings, Problem>(__TAURI_INVOKE("token_savings", { plan })),
-	/**  What hiding tools saved in a conversation recorded elsewhere. */
-	conversationSavings: (conversation: Conversation) => typedError<Savings, Problem>(__TAURI_INVOKE("conversation_savings", { conversation })),
+	/**  The run as it was after the event `seq`; 0 is before the first. */
+	runAt: (run: number, seq: number) => typedError<RunAt, Problem>(__TAURI_INVOKE("run_at", { run, seq })),
 	/**  Rows of the log that the filter lets through; see `docs/journal.md` for its language. */
 	runEvents: (run: number, filter: string, offset: number, limit: number) => typedError<EventPage, Problem>(__TAURI_INVOKE("run_events", { run, filter, offset, limit })),
 	/**  The event nearest to `seq`, after it or before it, that the filter lets through. */
@@ -133,6 +123,16 @@ export const commands = {
 	runTimeline: (run: number) => typedError<Timeline, Problem>(__TAURI_INVOKE("run_timeline", { run })),
 	/**  Reads a breakpoint as it is typed: `step:step-2`, `error:timeout`, `cost>0.5`, `result /items/0/id == 3`. */
 	parseBreakpoint: (text: string) => typedError<BreakOn, Problem>(__TAURI_INVOKE("parse_breakpoint", { text })),
+	/**  Whether a model is installed, and how many tools it has read. */
+	embeddingModel: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("embedding_model")),
+	/**  Installs the model at `path`, a folder or a package file, and starts to read the catalog with it. */
+	addEmbeddingModel: (path: string) => typedError<ModelInfo, Problem>(__TAURI_INVOKE("add_embedding_model", { path })),
+	/**  Removes the model from this computer. */
+	removeEmbeddingModel: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("remove_embedding_model")),
+	/**  Reads the tools that the model has not read yet, in the background; `embedding_model` tells how far it is. */
+	indexEmbeddings: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("index_embeddings")),
+	/**  Stops reading; what is read stays. */
+	cancelIndexEmbeddings: () => typedError<ModelInfo, Problem>(__TAURI_INVOKE("cancel_index_embeddings")),
 };
 
 /** Events */
@@ -141,12 +141,15 @@ export const events = {
 };
 
 /* Types */
+/**  How long an activated tool stays in the prompt. */
 export type ActivationScope = "run" | 
 /**  For the session's id, until it is taken back or the program ends. */
 "session";
 
+/**  Who did it. */
 export type Actor = "person" | "model";
 
+/**  Timeouts from a tool's history, where neither step nor tool states one (O-11). */
 export type AdaptiveTimeout = {
 	enabled?: boolean,
 	/**  Times the 95th percentile of the tool's durations. */
@@ -158,6 +161,7 @@ export type AdaptiveTimeout = {
 	min_calls?: number,
 };
 
+/**  When a tool was last changed. */
 export type Age = 
 /**  By the newest revision. */
 "newest" | 
@@ -166,6 +170,7 @@ export type Age =
 /**  Within a week. */
 "week" | "older";
 
+/**  Who answers the calls of one tool in a replay. */
 export type AnswerSource = 
 /**  The record of the origin; a call that it does not hold fails the replay. */
 { kind: "recorded" } | 
@@ -174,6 +179,7 @@ export type AnswerSource =
 /**  The tool itself, after the runtime gate has admitted the call with today's catalog and settings. */
 { kind: "live" };
 
+/**  Everything the window needs before the first query. */
 export type AppInfo = {
 	version: string,
 	workspace: WorkspaceInfo,
@@ -184,12 +190,17 @@ export type AppInfo = {
 	samples: SampleQuery[],
 };
 
+/**
+ *  What the query must hold for a tool to apply, and the argument it fills. Rules are data (G-12): the built-in tools
+ *  use the same form as the user's own.
+ */
 export type Applicability = {
 	needs: Needs,
 	/**  The argument that receives what was found. */
 	argument: string,
 };
 
+/**  One attempt of a step. */
 export type Attempt = {
 	number: number,
 	tool: string,
@@ -206,8 +217,19 @@ export type Attempt = {
 	unknown?: boolean,
 };
 
+/**  How an attempt ended. */
 export type AttemptOutcome = { kind: "succeeded"; result: ToolResult } | { kind: "failed"; error: ToolError };
 
+/**  How the pauses between attempts grow (source 001, `TOOL_RETRY_BACKOFF`). */
+export type Backoff = 
+/**  1, 2, 4 times the base. */
+"exponential" | 
+/**  1, 2, 3 times the base. */
+"linear" | 
+/**  The base every time. */
+"fixed";
+
+/**  What happens when the tool is called. */
 export type Binding = 
 /**  Known only by its description: it can be planned, not run. */
 { kind: "none" } | 
@@ -224,6 +246,7 @@ export type BlockKind =
 /**  How to find what is not shown. */
 "discovery" | "directory" | "hints";
 
+/**  What a breakpoint is about. */
 export type BreakOn = { kind: "step"; step: string; when?: When } | { kind: "tool"; tool: string; when?: When } | 
 /**  An attempt failed; of this class where one is named. */
 { kind: "error"; class?: ErrorClass | null } | 
@@ -243,6 +266,7 @@ when?: When;
 /**  JSON Pointer into the arguments or the result's data. */
 path: string; operator: Operator; value?: Value };
 
+/**  A place to stop. */
 export type Breakpoint = {
 	/**  Names it among the run's breakpoints. */
 	id: number,
@@ -250,6 +274,7 @@ export type Breakpoint = {
 	enabled?: boolean,
 };
 
+/**  What a bulk edit did. When nothing changed, the revision is the one that was. */
 export type BulkDone = {
 	revision: number,
 	changed: number,
@@ -258,6 +283,7 @@ export type BulkDone = {
 	problems: Problem[],
 };
 
+/**  What a bulk edit would do. */
 export type BulkPreview = {
 	/**  Tools that are selected. */
 	selected: number,
@@ -270,6 +296,7 @@ export type BulkPreview = {
 	problems: Problem[],
 };
 
+/**  The cache of results (O-08). */
 export type CacheSettings = {
 	enabled?: boolean,
 	/**  Seconds that a result stays. */
@@ -278,6 +305,7 @@ export type CacheSettings = {
 	max_entries?: number,
 };
 
+/**  How an id came into the expanded set. */
 export type Came = 
 /**  Enabled under this very name. */
 "enabled" | 
@@ -286,6 +314,7 @@ export type Came =
 /**  An enabled extension implies it. */
 "implied";
 
+/**  A tool that ranks for the query. */
 export type Candidate = {
 	tool: string,
 	/**  0..1, relative to the best. */
@@ -293,6 +322,7 @@ export type Candidate = {
 	matched: string[],
 };
 
+/**  Which extensions are enabled and what their ids mean (source 002). */
 export type CapabilitySettings = {
 	/**
 	 *  Ids of extensions: names of the core catalog, aliases, namespaces or tools. Empty, or null in a file: none, and
@@ -311,6 +341,7 @@ export type CapabilitySettings = {
 	matchers?: RequestMatcher[],
 };
 
+/**  A capability that the words of a query call for. */
 export type CapabilitySuggestion = {
 	capability: string,
 	/**  Tools with the capability that the model sees, in the order of the planning view. */
@@ -321,11 +352,13 @@ export type CapabilitySuggestion = {
 	along_with: string | null,
 };
 
+/**  A capability with the tools that have it, in the order of the entries. */
 export type CapabilityTools = {
 	capability: string,
 	tools: string[],
 };
 
+/**  How the catalog differs between two revisions. */
 export type CatalogDiff = {
 	from: number,
 	to: number,
@@ -336,6 +369,10 @@ export type CatalogDiff = {
 	tools: ToolDiff[],
 };
 
+/**
+ *  Which tools count. Of one list any value will do, but for tags, which a tool must all have; empty lists let all
+ *  through.
+ */
 export type CatalogFilter = {
 	/**  Words of name, title, description or tags, in any letter case; beside them, what the search index finds. */
 	text?: string,
@@ -354,12 +391,14 @@ export type CatalogFilter = {
 	ages?: Age[],
 };
 
+/**  The revisions of the catalog, newest first. */
 export type CatalogHistory = {
 	revisions: CatalogRevision[],
 	total: number,
 	undo: UndoState,
 };
 
+/**  A row of the table. */
 export type CatalogItem = {
 	row: CatalogRow,
 	description: string,
@@ -377,6 +416,7 @@ export type CatalogItem = {
 	changed_ms: number,
 };
 
+/**  A page of the catalog table. */
 export type CatalogPage = {
 	revision: number,
 	/**  Tools of the catalog. */
@@ -391,6 +431,7 @@ export type CatalogPage = {
 	took_ms: number | null,
 };
 
+/**  What the catalog table asks for. */
 export type CatalogQuery = {
 	request?: Request,
 	/**  The open planning: where each tool's way ended there. */
@@ -419,6 +460,7 @@ export type CatalogRevision = {
 	redoes: number | null,
 };
 
+/**  One row of the catalog table for a request. */
 export type CatalogRow = {
 	name: string,
 	title: string | null,
@@ -444,8 +486,10 @@ export type CatalogSort =
 /**  Best match first where there is a text, else the order of registration. */
 "relevance" | "registration" | "name" | "namespace" | "group" | "category" | "classification" | "loading" | "side_effects" | "gate" | "tokens" | "changed" | "calls" | "failure_rate" | "duration" | "lints";
 
+/**  What a tool is for (source 001, `ToolInfo.category`). */
 export type Category = "search" | "validation" | "synthesis" | "external";
 
+/**  One difference between two plannings. */
 export type Change = {
 	subject: ChangeSubject,
 	/**  Step id, tool name or state name. */
@@ -462,20 +506,24 @@ export type ChangeSubject =
 /**  Tokens of the visible set in a state. */
 "tokens";
 
+/**  A timeout that the tool's history suggests (O-11). */
 export type ChosenTimeout = {
 	timeout_ms: number,
 	reason: string,
 };
 
+/**  Whether a tool may be shown before an intent is selected (source 004). */
 export type Classification = "SAFE" | "DESTRUCTIVE" | 
 /**  Nobody has said: treated as destructive (V-06). */
 "unclassified";
 
+/**  What an unclassified tool seems to be. */
 export type ClassificationSuggestion = {
 	tool: string,
 	suggestion: Suggestion,
 };
 
+/**  A conversation recorded elsewhere, as a JSON file states it. */
 export type Conversation = {
 	/**  Names of all tools that there are; empty means the catalog's. */
 	all_tools?: string[],
@@ -484,6 +532,7 @@ export type Conversation = {
 	turns?: ConversationTurn[],
 };
 
+/**  One prompt and what its reply searched for. */
 export type ConversationTurn = {
 	/**  Names of the tools whose definitions stand in the prompt, in their order. */
 	tools?: string[],
@@ -495,6 +544,7 @@ export type ConversationTurn = {
 	extra?: boolean | null,
 };
 
+/**  A query taken apart (P-02). At most [`crate::decompose::MAX_SUB_QUERIES`] parts. */
 export type Decomposition = {
 	query_type: QueryType,
 	sub_queries: SubQuery[],
@@ -507,6 +557,7 @@ export type Decomposition = {
 
 export type DiffKind = "added" | "removed" | "changed" | "same";
 
+/**  The groups in the order of the settings, then those of the namespaces. */
 export type Directory = {
 	groups: DirectoryGroup[],
 	/**  Groups beyond `discovery.directory.max_groups`. */
@@ -526,6 +577,7 @@ export type DirectoryGroup = {
 	examples: string[],
 };
 
+/**  The groups of tools in the prompt (D-07). */
 export type DirectorySettings = {
 	enabled?: boolean,
 	/**  1 to 100. */
@@ -564,6 +616,7 @@ gate: Gate | null;
 /**  The rule of that gate, and the setting behind it. */
 rule: string; config_key: string };
 
+/**  Deferred loading, search and the prompt's aids (source 003). */
 export type DiscoverySettings = {
 	/**  While off, deferred tools are shown like all others and the discovery tools are hidden. */
 	enabled?: boolean,
@@ -591,6 +644,7 @@ export type DiscoverySettings = {
 	examples?: ExampleSettings,
 };
 
+/**  Where two runs part. */
 export type Divergence = {
 	kind: DivergenceKind,
 	/**  Number of the tool call in the order of the run, from 1; 0 when it is not about a call. */
@@ -624,6 +678,7 @@ export type DivergenceKind =
 /**  A replay decided otherwise than its origin. */
 "decision";
 
+/**  What an event of a run survives once it was shown (O-10). */
 export type Durability = 
 /**  The end of this process, `kill -9` included; a power cut may take the last moments. */
 "process" | 
@@ -636,6 +691,7 @@ export type EdgeKind =
 /**  Order only. */
 "order";
 
+/**  Who describes a tool. */
 export type EntrySource = 
 /**  The bundled core catalog. */
 "core" | 
@@ -658,6 +714,7 @@ export type ErrorClass =
 /**  The tool has no binding here. */
 "unbound" | "internal";
 
+/**  Some rows of a run's log. */
 export type EventPage = {
 	rows: EventRow[],
 	/**  How many the filter lets through. */
@@ -666,6 +723,7 @@ export type EventPage = {
 	events: number,
 };
 
+/**  One event as a line of the log. */
 export type EventRow = {
 	seq: number,
 	at_ms: number,
@@ -677,12 +735,14 @@ export type EventRow = {
 	text: string,
 };
 
+/**  A stretch of text that a verdict rests on. */
 export type Evidence = {
 	source: Source,
 	span: Span,
 	text: string,
 };
 
+/**  Examples in what `tool_get` returns. */
 export type ExampleSettings = {
 	enabled?: boolean,
 	/**  1 to 10. */
@@ -691,14 +751,17 @@ export type ExampleSettings = {
 	include_descriptions?: boolean,
 };
 
+/**  Whether a step may run beside others (source 001, `executionMode`). */
 export type ExecutionMode = "parallel" | 
 /**  Runs alone among the sequential steps of the plan, in plan order. */
 "sequential";
 
+/**  The phase of the conversation (source 004). The transitions between them: [`ExecutionState::transition`]. */
 export type ExecutionState = 
 /**  Also what an unknown or missing state counts as: the most restrictive (V-06). */
 "REQUEST" | "REASONING" | "ACTION";
 
+/**  An id of the expanded set. */
 export type ExpandedId = {
 	id: string,
 	came: Came,
@@ -706,12 +769,14 @@ export type ExpandedId = {
 	from: string,
 };
 
+/**  A file that a run was written to. */
 export type Exported = {
 	path: string,
 	events: number,
 	bytes: number,
 };
 
+/**  The values of one property with how many tools have each, were only this property's own filter lifted. */
 export type Facet = {
 	name: FacetName,
 	/**  Most frequent first; at most 200. */
@@ -720,6 +785,7 @@ export type Facet = {
 	distinct: number,
 };
 
+/**  The properties that the table is filtered by, named like the fields of [`CatalogFilter`]. */
 export type FacetName = "namespaces" | "groups" | "categories" | "classifications" | "loadings" | "side_effects" | "tags" | "gates" | "visible" | "lints" | "ages";
 
 export type FacetValue = {
@@ -736,6 +802,7 @@ export type FactDiff = {
 	b: string,
 };
 
+/**  What to call instead when a step fails (source 001, `IToolStep.fallback`). */
 export type Fallback = {
 	tool: string,
 	condition?: FallbackCondition,
@@ -751,6 +818,7 @@ export type Fallback = {
 
 export type FallbackCondition = "on_error" | "on_low_confidence";
 
+/**  What happens to a call. */
 export type Fault = 
 /**  It fails at once; the tool is not called. */
 { kind: "error"; class: ErrorClass } | 
@@ -763,6 +831,7 @@ export type Fault =
 /**  It is refused as too frequent, with the pause that is asked for; the tool is not called. */
 { kind: "rate_limit"; retry_after_ms: number };
 
+/**  Which attempts are struck, and how. A rule that states neither tool nor step is about every attempt. */
 export type FaultRule = {
 	/**  Empty means any; `*` at the end matches any rest. */
 	tool?: string,
@@ -781,6 +850,7 @@ export type FieldChange = {
 	after: string,
 };
 
+/**  Something wrong with a plan. All findings are reported together (P-07). */
 export type Finding = {
 	/**
 	 *  Stable: `plan.cycle`, `plan.dangling`, `plan.duplicate`, `plan.unknown_tool`, `plan.refused`,
@@ -793,6 +863,7 @@ export type Finding = {
 	hint: string,
 };
 
+/**  A way to make a lint go away. */
 export type Fix = {
 	/**  What it does: "Remove `limit` from the required arguments". */
 	title: string,
@@ -803,6 +874,7 @@ export type Fix = {
 
 export type FixTarget = { kind: "tool"; name: string } | { kind: "settings" };
 
+/**  What applying fixes did. */
 export type FixesApplied = {
 	revision: number,
 	/**  Tools that changed. */
@@ -812,12 +884,14 @@ export type FixesApplied = {
 	problems: Problem[],
 };
 
+/**  Where a fork leaves its origin, and the one thing that is different. */
 export type Fork = {
 	change: ForkChange,
 	/**  The last event to take over; null takes the last one before the change can have an effect. */
 	at: number | null,
 };
 
+/**  The one thing that is different in a fork (R-05). */
 export type ForkChange = 
 /**  The step is called with these arguments; the fork begins where the step got ready. */
 { kind: "arguments"; step: string; arguments: { [key in string]: Value } } | 
@@ -833,6 +907,7 @@ export type ForkChange =
 /**  These settings hold. The fork begins with the recorded reply, planned anew. */
 { kind: "settings"; settings: Settings };
 
+/**  How many tools were left after a gate, and which were lost there (D-10). */
 export type FunnelRow = {
 	gate: Gate,
 	left: number,
@@ -841,8 +916,10 @@ export type FunnelRow = {
 	examples: string[],
 };
 
+/**  The gates in the order in which a tool passes them. */
 export type Gate = "registered" | "policy" | "visibility" | "mode" | "state" | "loading" | "retrieved" | "proposed" | "whitelist" | "applicability" | "arguments" | "schema" | "planned" | "executed";
 
+/**  How far a run that was paused goes on (O-07). */
 export type Go = 
 /**  To the next breakpoint or the end. */
 { kind: "continue" } | 
@@ -879,12 +956,14 @@ export type GraphStep = {
 	mark: Outcome | null,
 };
 
+/**  The stage graph without positions: the window lays it out. */
 export type GraphView = {
 	stages: StageView[],
 	steps: GraphStep[],
 	edges: GraphEdge[],
 };
 
+/**  Whether the guard acts or only reports (G-13). */
 export type GuardMode = "enforce" | 
 /**
  *  The whitelist and the applicability rules report what they would have dropped and keep it. Visibility, state
@@ -892,6 +971,7 @@ export type GuardMode = "enforce" |
  */
 "audit";
 
+/**  What the guard made of one reply. */
 export type GuardReport = {
 	path: ReplyPath,
 	path_reason: string,
@@ -902,6 +982,7 @@ export type GuardReport = {
 	calls: GuardedCall[],
 };
 
+/**  The guard's switches and lists (source 000). */
 export type GuardSettings = {
 	mode?: GuardMode,
 	/**  Read tool mentions inside thinking text too (G-04). */
@@ -914,6 +995,7 @@ export type GuardSettings = {
 	projects?: string[],
 };
 
+/**  One call and what the guard said of it. */
 export type GuardedCall = {
 	/**  For a dropped call: with the arguments it would have had unguarded. */
 	call: ToolCall,
@@ -931,6 +1013,7 @@ export type GuardedCall = {
 	after: number[],
 };
 
+/**  A line of guidance in the prompt. */
 export type GuidanceLine = {
 	line: string,
 	/**  The tools that say it; the first brought it in. */
@@ -949,6 +1032,7 @@ export type GuidanceLine = {
 	names_absent: string[],
 };
 
+/**  All guidance of one prompt. */
 export type GuidanceReport = {
 	/**  In the order of the prompt; at most [`MAX_LINES`]. */
 	lines: GuidanceLine[],
@@ -958,8 +1042,10 @@ export type GuidanceReport = {
 	tokens: number,
 };
 
+/**  Where a line comes from. */
 export type GuidanceSource = "tool" | "core";
 
+/**  A shortlist for the query in the prompt (D-07). */
 export type HintSettings = {
 	enabled?: boolean,
 	/**  1 to 20. */
@@ -968,11 +1054,13 @@ export type HintSettings = {
 	search_type?: SearchType,
 };
 
+/**  A breakpoint that was hit at an attempt; it is not hit there again. */
 export type Hit = {
 	breakpoint: number,
 	attempt: number,
 };
 
+/**  What became of one file. A broken one is taken as far as it goes, with the problem. */
 export type Imported = {
 	path: string,
 	/**  Null: nothing could be taken. */
@@ -983,6 +1071,7 @@ export type Imported = {
 	problem: Problem | null,
 };
 
+/**  Something that a session can commit to before destructive tools are shown (source 004). */
 export type Intent = {
 	id?: string,
 	title?: string,
@@ -995,10 +1084,12 @@ export type Intent = {
 	acceptance?: string[],
 };
 
+/**  How far an intent is. Open and active ones can be selected. */
 export type IntentStatus = "open" | "active" | "completed" | "abandoned" | 
 /**  Waits for a person. */
 "blocked";
 
+/**  An intent of the settings, and why it cannot be selected, if so. */
 export type IntentView = {
 	intent: Intent,
 	why_not: Problem | null,
@@ -1015,6 +1106,7 @@ export type LabPlace = {
 	score: number | null,
 };
 
+/**  What one way of searching did. */
 export type LabRanking = {
 	method: LabMethod,
 	/**  Tools found, of which the rows hold the best. */
@@ -1024,6 +1116,7 @@ export type LabRanking = {
 	error: string,
 };
 
+/**  A tool in the lab. */
 export type LabRow = {
 	tool: string,
 	namespace: string,
@@ -1040,6 +1133,7 @@ export type LabRow = {
 	reason: string,
 };
 
+/**  One finding. */
 export type Lint = {
 	/**  Stable and dotted: `schema.required_unknown`. */
 	code: string,
@@ -1066,6 +1160,7 @@ export type LintMark = {
 	severity: Severity,
 };
 
+/**  Lints, worst first, with how many there are of each kind. */
 export type LintPage = {
 	revision: number,
 	/**  Lints that the query lets through. */
@@ -1079,6 +1174,7 @@ export type LintPage = {
 	took_ms: number | null,
 };
 
+/**  Which lints are asked for. Empty lists let all through. */
 export type LintQuery = {
 	codes?: string[],
 	severities?: Severity[],
@@ -1088,6 +1184,7 @@ export type LintQuery = {
 	limit?: number,
 };
 
+/**  Whether the tool's schema stands in the prompt from the start (source 003). */
 export type Loading = 
 /**  Nobody has said: the workspace's default holds (D-01). */
 "undeclared" | "always" | "deferred";
@@ -1100,6 +1197,7 @@ export type Mark = {
 	failure: boolean,
 };
 
+/**  A field of a tool that the query matches. */
 export type MatchedField = {
 	/**  `name`, `title`, `description`, `tags` … */
 	field: string,
@@ -1126,6 +1224,7 @@ export type MatrixOnly = "all" |
 /**  Nobody has classified them. */
 "unclassified";
 
+/**  Tools and states for one tenant, user, flags and mode; ACTION is shown as it is with an intent. */
 export type MatrixPage = {
 	/**  Tools of the catalog. */
 	tools: number,
@@ -1137,6 +1236,7 @@ export type MatrixPage = {
 	rows: MatrixRow[],
 };
 
+/**  Which part of the matrix is wanted. */
 export type MatrixQuery = {
 	session?: Session,
 	/**  Empty means the workspace's default mode. */
@@ -1169,6 +1269,7 @@ export type MatrixState = {
 	tokens: number,
 };
 
+/**  A place in the model's text that names a tool (G-04). */
 export type Mention = {
 	tool: string,
 	span: Span,
@@ -1177,12 +1278,14 @@ export type Mention = {
 	thinking: boolean,
 };
 
+/**  One message of the conversation before the query (O-02). */
 export type Message = {
 	/**  `user`, `assistant` … */
 	role: string,
 	text: string,
 };
 
+/**  A set of tool groups that may be used together (V-03). */
 export type Mode = {
 	name?: string,
 	title?: string,
@@ -1191,6 +1294,7 @@ export type Mode = {
 	tools?: string[],
 };
 
+/**  The local model that finds tools by meaning (D-04). */
 export type ModelInfo = {
 	installed: boolean,
 	/**  `all-MiniLM-L6-v2`, or `words only`. */
@@ -1208,6 +1312,7 @@ export type ModelInfo = {
 	problem: Problem | null,
 };
 
+/**  The kinds of reference that a query can hold. */
 export type Needs = 
 /**  Any text at all: the sub-question, else the query (G-08, G-09). */
 { kind: "text" } | 
@@ -1224,6 +1329,7 @@ export type Needs =
 /**  The user's own pattern; group 1 where it has one, else the whole match. */
 { kind: "pattern"; regex: string };
 
+/**  Where the fetching tools go. Tokens are not here: they come from the environment (S-01). */
 export type NetworkSettings = {
 	jira_url?: string,
 	confluence_url?: string,
@@ -1233,6 +1339,7 @@ export type NetworkSettings = {
 	max_bytes?: number,
 };
 
+/**  What a new message does to the selected intent (V-08). Either way the session leaves ACTION. */
 export type OnMessage = 
 /**  The intent is gone. */
 "clear" | 
@@ -1243,6 +1350,7 @@ export type Operator = "exists" | "missing" | "equals" | "differs" | "above" | "
 /**  Of a text: a part, in any letter case. Of a list: an element. Of an object: a key. */
 "contains";
 
+/**  What a derived run rests on. Stands in its journal right after the events that it has from its origin. */
 export type Origin = {
 	/**  The origin's number in the workspace where this run was made. */
 	run: number,
@@ -1257,6 +1365,7 @@ export type Origin = {
 
 export type OriginKind = "replay" | "fork";
 
+/**  How a derived run hangs on its origin. */
 export type OriginLink = {
 	kind: OriginKind,
 	/**  Null when the origin is not in this workspace. */
@@ -1267,6 +1376,7 @@ export type OriginLink = {
 	change: string,
 };
 
+/**  What a gate said. */
 export type Outcome = "kept" | 
 /**  Not shown to the model. */
 "hidden" | 
@@ -1279,6 +1389,7 @@ export type Outcome = "kept" |
 /**  Shown and left alone. */
 "not_chosen";
 
+/**  A tool that is not known to be safe and that came along with another id. */
 export type Overreach = {
 	/**  The enabled id. */
 	enabled: string,
@@ -1286,11 +1397,13 @@ export type Overreach = {
 	came: Came,
 };
 
+/**  A thing on both sides. */
 export type Pair<T> = {
 	a: T,
 	b: T,
 };
 
+/**  A pattern and where it matched. */
 export type PatternMatch = {
 	pattern: string,
 	span: Span,
@@ -1298,6 +1411,7 @@ export type PatternMatch = {
 	text: string,
 };
 
+/**  Why a run is paused (O-07). */
 export type PauseReason = 
 /**  The run was started to go step by step. */
 { kind: "start" } | { kind: "by_hand" } | { kind: "breakpoint"; breakpoint: number; 
@@ -1312,6 +1426,7 @@ step: string } |
 /**  Nobody knows whether the calls of these steps took effect: our process died meanwhile (O-10). */
 { kind: "unknown_outcome"; steps: string[] };
 
+/**  The differences of two plannings. */
 export type PlanDiff = {
 	/**  Query, context, planner and catalog, where they differ. */
 	facts: FactDiff[],
@@ -1323,11 +1438,13 @@ export type PlanDiff = {
 	tokens: TokenDiff[],
 };
 
+/**  A plan as data: stored, shown, edited (P-01). */
 export type PlanSpec = {
 	steps?: StepSpec[],
 	reasoning?: string,
 };
 
+/**  A planned query, ready to draw. */
 export type PlanView = {
 	/**  Names this planning in later calls. */
 	id: number,
@@ -1339,6 +1456,7 @@ export type PlanView = {
 	decided_in_ms: number | null,
 };
 
+/**  One step of two plans; null where a side has none. */
 export type PlannedDiff = {
 	id: Pair<string | null>,
 	tool: Pair<string | null>,
@@ -1346,6 +1464,7 @@ export type PlannedDiff = {
 	changed: ValueDiff[],
 };
 
+/**  How calls are proposed. */
 export type Planner = 
 /**  Deterministic, no key and no network (P-04). */
 "offline" | 
@@ -1354,6 +1473,7 @@ export type Planner =
 /**  A recorded reply for this query (P-05). */
 "recorded";
 
+/**  Who proposed the calls. */
 export type PlannerReport = {
 	requested: Planner,
 	used: Planner,
@@ -1365,18 +1485,20 @@ export type PlannerReport = {
 	model_ms: number | null,
 };
 
+/**  How plans are made (source 001). */
 export type PlannerSettings = {
 	/**  Milliseconds for each reply of the model; after that the offline planner answers (P-11). */
 	timeout_ms?: number,
 	temperature?: number | null,
 	/**  Encoding that counts tokens, such as `o200k_base`. */
 	encoding?: string,
-	/**  Tokens that the model takes in at once; a tool's cost is shown as a share of it. */
-	context_window?: number,
 	/**  How often a model is asked for one planning while it only selects an intent or searches for tools; at least 1. */
 	max_turns?: number,
+	/**  Tokens that the model takes in at once; a tool's cost is shown as a share of it. */
+	context_window?: number,
 };
 
+/**  Everything that was decided for one query, with its reasons. Plain data: shown, journaled, compared. */
 export type Planning = {
 	request: Request,
 	revision: number,
@@ -1396,22 +1518,23 @@ export type Planning = {
 	 *  ranked or added. The trail of any other tool is computed when asked for.
 	 */
 	trails: Trail[],
-	/**  What the model said, so that the query can be planned again without it (R-03). Null when none was asked. */
-	reply?: Reply | null,
+	/**  What a model was asked and answered, turn by turn; empty when none was. */
+	turns?: TurnRecord[],
+	/**  What hiding tools saved over these turns. */
+	savings?: Savings,
 	/**  The guidance lines of the prompt, with whose they are and what they cost (K-10). */
 	guidance?: GuidanceReport,
 	/**  Capabilities that the query's words call for; empty unless the setting is on (K-11). */
 	suggestions?: CapabilitySuggestion[],
 	/**  What discovery adds to the prompt (D-07). */
 	blocks?: PromptBlocks,
-	/**  What a model was asked and answered, turn by turn; empty when none was. */
-	turns?: TurnRecord[],
-	/**  What hiding tools saved over these turns. */
-	savings?: Savings,
 	/**  What discovery did while the query was planned (D-08); empty while it is off. */
 	discovery?: DiscoveryEvent[],
+	/**  What the model said, so that the query can be planned again without it (R-03). Null when none was asked. */
+	reply?: Reply | null,
 };
 
+/**  A tool of an enabled extension. */
 export type PlanningEntry = {
 	/**  The exact name. */
 	tool: string,
@@ -1425,6 +1548,7 @@ export type PlanningEntry = {
 	registered: boolean,
 };
 
+/**  What a list of enabled extensions stands for. Nothing enabled, nothing in it. */
 export type PlanningView = {
 	/**  The enabled extensions by their canonical ids, sorted: names of extensions, not of tools. */
 	display_ids: string[],
@@ -1449,6 +1573,7 @@ export type PlanningView = {
 	undescribed: string[],
 };
 
+/**  What a policy file changed, or would change. */
 export type PolicyImport = {
 	/**  False: it was only tried. */
 	stored: boolean,
@@ -1458,6 +1583,11 @@ export type PolicyImport = {
 	notices: Problem[],
 };
 
+/**
+ *  What went wrong, in the words shown on screen and in the CLI.
+ * 
+ *  `code` is stable and dotted (`catalog.malformed`), `message` names the thing, `hint` the remedy.
+ */
 export type Problem = {
 	code: string,
 	message: string,
@@ -1471,6 +1601,7 @@ export type PromptBlock = {
 	tokens: number,
 };
 
+/**  The blocks of a planning's prompt. */
 export type PromptBlocks = {
 	/**  In the order of the prompt. */
 	blocks: PromptBlock[],
@@ -1478,6 +1609,7 @@ export type PromptBlocks = {
 	tokens: number,
 };
 
+/**  The model provider that the environment configures. */
 export type ProviderInfo = {
 	configured: boolean,
 	/**  `anthropic/claude-sonnet-4`, or `offline`. */
@@ -1486,14 +1618,17 @@ export type ProviderInfo = {
 	note: string,
 };
 
+/**  What pruning took away. */
 export type Pruned = {
 	runs: number,
 	events: number,
 	bytes: number,
 };
 
+/**  The kinds of query of source 001. */
 export type QueryType = "simple_lookup" | "procedural" | "comparative" | "multi_hop" | "list_building" | "conversational";
 
+/**  Text that is left out wherever it stands. */
 export type RedactionPattern = {
 	/**  What it is; stands in the place of the text, as in `[redacted: customer number]`. */
 	name?: string,
@@ -1501,22 +1636,26 @@ export type RedactionPattern = {
 	pattern?: string,
 };
 
+/**  What never gets into the journal, beside the secrets that are known and the shapes that are built in (S-01). */
 export type RedactionSettings = {
 	/**  Names of fields whose text is left out, in any letter case; `-` and `_` are the same. */
 	fields?: string[],
 	patterns?: RedactionPattern[],
 };
 
+/**  A planning made anew from a recorded reply, with what flips (R-03). */
 export type Replanned = {
 	view: PlanView,
 	/**  From the run's planning to today's. */
 	diff: PlanDiff,
 };
 
+/**  Who answers in a replay: the record, unless the tool stands in `tools`. Nothing is ever live that is not named. */
 export type ReplayPolicy = {
 	tools?: { [key in string]: AnswerSource },
 };
 
+/**  A model's answer, from any provider. Also the form of a recorded reply (P-05). */
 export type Reply = {
 	/**  All text, thinking included where the provider sends it inline. */
 	text?: string,
@@ -1526,6 +1665,7 @@ export type Reply = {
 	output_tokens?: number | null,
 };
 
+/**  How the calls were found in the reply. */
 export type ReplyPath = 
 /**  The provider's tool protocol. */
 "native" | 
@@ -1538,6 +1678,7 @@ export type ReplyPath =
 /**  No model was asked. */
 "offline";
 
+/**  One query with its whole context. */
 export type Request = {
 	query?: string,
 	session?: Session,
@@ -1552,6 +1693,7 @@ export type Request = {
 	planner?: Planner,
 };
 
+/**  Phrases in a query that call for a capability (K-11). */
 export type RequestMatcher = {
 	capability?: string,
 	patterns?: string[],
@@ -1563,6 +1705,7 @@ export type RequestMatcher = {
 	along?: string[],
 };
 
+/**  Which runs are kept; zero means without limit. Pinned runs and runs under way always are. */
 export type RetentionSettings = {
 	max_runs?: number,
 	max_age_days?: number,
@@ -1570,6 +1713,7 @@ export type RetentionSettings = {
 	max_megabytes?: number,
 };
 
+/**  How a failed attempt is repeated (O-03). Delays double: `base_ms`, 2 × `base_ms`, 4 × `base_ms` … */
 export type RetryPolicy = {
 	/**  Attempts after the first. */
 	max_retries: number,
@@ -1577,6 +1721,7 @@ export type RetryPolicy = {
 	base_ms: number,
 };
 
+/**  One revision of a tool (K-04). */
 export type RevisionRow = {
 	revision: number,
 	/**  Milliseconds since 1970-01-01 UTC. */
@@ -1586,18 +1731,21 @@ export type RevisionRow = {
 	changed: FieldChange[],
 };
 
+/**  The routing plan of source 000. */
 export type RoutingPlan = {
 	/**  The whitelist; null or empty means no restriction (G-01). */
 	suggested_tools?: string[] | null,
 	sub_questions?: string[],
 };
 
+/**  A run went on. Sent at most every [`follow::ADVANCE_INTERVAL`] and once more when the run ends. */
 export type RunAdvanced = {
 	run: number,
 	/**  Without the planning, which does not change. */
 	state: RunState,
 };
 
+/**  A run as it was after one event (R-04). */
 export type RunAt = {
 	/**  The trails of that instant: the planning's, and how the calls of planned tools went so far. */
 	trails: Trail[],
@@ -1607,6 +1755,7 @@ export type RunAt = {
 	tools: ToolAt[],
 } & RunState;
 
+/**  What can be done with a run now (O-07). */
 export type RunControlState = {
 	run: number,
 	/**  This process drives it. */
@@ -1624,6 +1773,7 @@ export type RunControlState = {
 	queue: string[],
 };
 
+/**  A run with its journal. */
 export type RunDetail = {
 	summary: RunSummary,
 	/**  At the last event; `planning` is inside. */
@@ -1634,6 +1784,7 @@ export type RunDetail = {
 	event_count: number,
 };
 
+/**  The differences of two runs. */
 export type RunDiff = {
 	/**  Nothing differs but times. */
 	same: boolean,
@@ -1648,11 +1799,13 @@ export type RunDiff = {
 	calls: Pair<number>,
 };
 
+/**  What playing a run needs: when its events happened, thinned out to at most [`MOST_MARKS`]. */
 export type RunMarks = {
 	marks: Mark[],
 	last_seq: number,
 };
 
+/**  Options of one run. The defaults change nothing. */
 export type RunOptions = {
 	breakpoints?: Breakpoint[],
 	/**  Faults to inject (O-12). */
@@ -1665,24 +1818,30 @@ export type RunOptions = {
 	seed?: number,
 	/**  How far a retry's pause may lie from its time, percent (O-03); unset means the setting. */
 	jitter_percent?: number | null,
+	/**  How the pauses of retries grow; the setting decides when it is not the default here. */
+	backoff?: Backoff,
 	/**  What was said before the query, oldest first (O-02). */
 	conversation?: Message[],
 	/**  Anything else that tools may want to know (O-02). */
 	metadata?: { [key in string]: Value },
 };
 
+/**  How a run ended. */
 export type RunOutcome = "succeeded" | 
 /**  Some steps succeeded, some did not. */
 "partial" | "failed" | "cancelled" | 
 /**  Our process died; found when the run is opened. */
 "interrupted";
 
+/**  How plans are run (source 001). */
 export type RunSettings = {
 	/**  Steps that run at once; the others wait in a queue (O-01). */
 	parallel_limit?: number,
 	/**  Milliseconds of one attempt, unless the tool says otherwise (O-04). */
 	timeout_ms?: number,
 	retry?: RetryPolicy,
+	/**  How the pauses of retries grow (O-03). */
+	backoff?: Backoff,
 	/**  How far a retry's pause may lie from its time, percent (O-03); 0 means exactly on time. */
 	jitter_percent?: number,
 	adaptive_timeout?: AdaptiveTimeout,
@@ -1692,6 +1851,7 @@ export type RunSettings = {
 	durability?: Durability,
 };
 
+/**  A run as its events so far describe it. */
 export type RunState = {
 	/**  Sequence number of the last event applied. */
 	seq: number,
@@ -1705,6 +1865,8 @@ export type RunState = {
 	duration_ms: number | null,
 	cancelling: boolean,
 	outcome: RunOutcome | null,
+	/**  Deferred tools that the run has activated, in the order of their first calls (D-06). */
+	activated?: string[],
 	/**  By step id, in plan order. */
 	steps: { [key in string]: StepState },
 	/**  Of a run that answers out of another one's record. */
@@ -1724,10 +1886,9 @@ export type RunState = {
 	told_unknown?: boolean,
 	/**  `tool rule` of the calls that the guard dropped when the plan was made. */
 	dropped?: string[],
-	/**  Deferred tools that the run has activated, in the order of their first calls (D-06). */
-	activated?: string[],
 };
 
+/**  A row of the list of runs. */
 export type RunSummary = {
 	id: number,
 	query: string,
@@ -1749,12 +1910,14 @@ export type RunSummary = {
 	faithful: boolean | null,
 };
 
+/**  The runs that come from one another: the oldest at hand, its replays and forks, and theirs. */
 export type RunTree = {
 	root: number,
 	/**  The root first, each after its origin. */
 	runs: RunSummary[],
 };
 
+/**  A query to start from. */
 export type SampleQuery = {
 	title: string,
 	/**  What it shows, in a sentence. */
@@ -1762,6 +1925,7 @@ export type SampleQuery = {
 	request: Request,
 };
 
+/**  A conversation's savings. */
 export type Savings = {
 	encoding?: string,
 	/**  False: the model's own tokenizer may count otherwise. */
@@ -1775,6 +1939,7 @@ export type Savings = {
 	net?: number | null,
 };
 
+/**  One turn's savings. */
 export type SavingsRow = {
 	/**  From 1. */
 	turn: number,
@@ -1798,6 +1963,7 @@ export type SavingsRow = {
 	stability: number | null,
 };
 
+/**  What tokens that the provider has cached cost, for the savings (V-10). */
 export type SavingsSettings = {
 	/**  Price of a cached input token as a part of a fresh one's, 0..1; 1 means that nothing is cached. */
 	cached_price?: number | null,
@@ -1805,18 +1971,21 @@ export type SavingsSettings = {
 	min_cached?: number,
 };
 
+/**  A search or selection, with the tokens of its call and of its result. */
 export type SearchCall = {
 	tool?: string,
 	call?: number,
 	result?: number,
 };
 
+/**  One query in the lab. */
 export type SearchLab = {
 	rankings: LabRanking[],
 	/**  Every tool that one of the rankings found; by the best rank in any of them. */
 	rows: LabRow[],
 };
 
+/**  The arguments of `tool_search`. */
 export type SearchQuery = {
 	query: string,
 	search_type?: SearchType,
@@ -1830,14 +1999,17 @@ export type SearchQuery = {
 	namespace?: string | null,
 };
 
+/**  The ways to search. */
 export type SearchType = 
 /**  Ranked by words, in the index of our own. */
 "fts" | "regex" | "exact";
 
+/**  The tools that an edit is about. */
 export type Selection = { kind: "tools"; names: string[] } | 
 /**  Whatever the query finds, all pages of it. */
 { kind: "filter"; query: CatalogQuery };
 
+/**  Who asks (V-02). */
 export type Session = {
 	tenant?: string,
 	user?: string,
@@ -1849,6 +2021,7 @@ export type Session = {
 	activated?: string[],
 };
 
+/**  What can happen to a session. */
 export type SessionEvent = 
 /**  The user says something: a new request. */
 { kind: "message"; text: string } | 
@@ -1861,11 +2034,13 @@ export type SessionEvent =
 /**  Out of any state, a stuck one too, to REASONING without an intent. */
 { kind: "recover" };
 
+/**  A planning inside a session, and the session after it. */
 export type SessionPlan = {
 	plan: PlanView,
 	session: SessionView,
 };
 
+/**  How sessions move between the states (source 004). */
 export type SessionSettings = {
 	/**  A regular expression that ids of intents match; empty lets every id pass. */
 	intent_pattern?: string,
@@ -1874,6 +2049,7 @@ export type SessionSettings = {
 	max_scope?: number,
 };
 
+/**  A session between two messages. */
 export type SessionState = {
 	id?: string,
 	state?: ExecutionState,
@@ -1885,6 +2061,7 @@ export type SessionState = {
 	log?: Transition[],
 };
 
+/**  A session as it is shown. */
 export type SessionView = {
 	session: SessionState,
 	intents: IntentView[],
@@ -1896,6 +2073,7 @@ export type SessionView = {
 	deadlocks: Problem[],
 };
 
+/**  Everything a workspace can set. Missing parts take the defaults of the sources. */
 export type Settings = {
 	policy?: ToolPolicy,
 	visibility?: VisibilityRule[],
@@ -1914,13 +2092,14 @@ export type Settings = {
 	planner?: PlannerSettings,
 	run?: RunSettings,
 	network?: NetworkSettings,
-	redaction?: RedactionSettings,
-	retention?: RetentionSettings,
 	session?: SessionSettings,
 	savings?: SavingsSettings,
 	capabilities?: CapabilitySettings,
+	redaction?: RedactionSettings,
+	retention?: RetentionSettings,
 };
 
+/**  How bad it is. */
 export type Severity = 
 /**  Something cannot work. */
 "error" | 
@@ -1929,6 +2108,7 @@ export type Severity =
 /**  Something could be better. */
 "info";
 
+/**  The shape of a plan: stages, and how long it should take (P-06, P-10). */
 export type Shape = {
 	/**  Step ids by stage. */
 	stages: string[][],
@@ -1940,8 +2120,10 @@ export type Shape = {
 	critical_path: string[],
 };
 
+/**  What a call changes (source 003, `NodeSpec.side_effects`). */
 export type SideEffects = "pure" | "read" | "write" | "external" | "stateful";
 
+/**  Why a step never ran. */
 export type Skip = 
 /**  A step it depends on failed; `root` is where it began (O-06). */
 { kind: "dependency"; root: string } | 
@@ -1950,10 +2132,12 @@ export type Skip =
 /**  A person skipped it (O-07). */
 { kind: "by_hand" };
 
+/**  Which text a piece of evidence lies in. */
 export type Source = { kind: "query" } | { kind: "model_text" } | 
 /**  The sub-question with this index. */
 { kind: "sub_question"; index: number };
 
+/**  Half-open range of UTF-16 code units, as `String.prototype.slice(start, end)` takes it. */
 export type Span = {
 	start: number,
 	end: number,
@@ -1967,6 +2151,7 @@ export type StageView = {
 	bound_ms: number | null,
 };
 
+/**  Full against visible definitions in one state. */
 export type StateTokens = {
 	state: ExecutionState,
 	full_tools: number,
@@ -1979,6 +2164,7 @@ export type StateTokens = {
 	saved: number,
 };
 
+/**  What came of one step on both sides; null where a side has none. */
 export type StepDiff = {
 	id: Pair<string | null>,
 	tool: Pair<string | null>,
@@ -1990,6 +2176,7 @@ export type StepDiff = {
 	changed: ValueDiff[],
 };
 
+/**  One step as data (P-01). */
 export type StepSpec = {
 	id?: string,
 	tool?: string,
@@ -2011,6 +2198,7 @@ export type StepSpec = {
 	cost?: number | null,
 };
 
+/**  A step as the events so far describe it. */
 export type StepState = {
 	status: StepStatus,
 	attempts: Attempt[],
@@ -2038,12 +2226,14 @@ export type StepState = {
 	hits?: Hit[],
 };
 
+/**  Where a step stands. */
 export type StepStatus = "pending" | 
 /**  Its dependencies are done; it waits for a slot. */
 "ready" | "running" | 
 /**  Waits for its next attempt. */
 "waiting" | "succeeded" | "failed" | "skipped" | "cancelled";
 
+/**  What the workspace takes on the disk. */
 export type Storage = {
 	/**  The database and its log. */
 	file_bytes: number,
@@ -2056,6 +2246,7 @@ export type Storage = {
 	oldest_ms: number | null,
 };
 
+/**  Rows of one kind and the bytes of their contents. */
 export type StorageKind = {
 	/**  `events`, `runs`, `tools`, `statistics`, `settings`. */
 	kind: string,
@@ -2063,6 +2254,7 @@ export type StorageKind = {
 	bytes: number,
 };
 
+/**  One part of a decomposed query (P-02). */
 export type SubQuery = {
 	id: string,
 	query: string,
@@ -2074,6 +2266,7 @@ export type SubQuery = {
 	purpose?: string,
 };
 
+/**  What a tool seems to be, and why. */
 export type Suggestion = {
 	/**  SAFE or DESTRUCTIVE. */
 	classification: Classification,
@@ -2084,6 +2277,7 @@ export type Suggestion = {
 
 export type TaskType = "browser" | "api" | "code" | "domain" | "unknown";
 
+/**  A part of a prompt: its text, or its tokens where the text is not at hand. */
 export type TextBlock = {
 	name?: string,
 	text?: string,
@@ -2093,6 +2287,7 @@ export type TextBlock = {
 	overhead?: boolean,
 };
 
+/**  Where a run's time went (W-05). Times are milliseconds after the start of the run. */
 export type Timeline = {
 	steps: TimelineStep[],
 	/**  Ids on the longest path, by the durations that were measured. */
@@ -2131,12 +2326,14 @@ export type TimelineStep = {
 	on_critical_path: boolean,
 };
 
+/**  Tokens of one tool's definition. */
 export type TokenCost = {
 	name: number,
 	description: number,
 	schema: number,
 };
 
+/**  Tokens of the definitions in one state. */
 export type TokenDiff = {
 	state: string,
 	/**  The model sees them. */
@@ -2145,6 +2342,7 @@ export type TokenDiff = {
 	full: Pair<number>,
 };
 
+/**  Tokens per state and per tool for one request. */
 export type TokenReport = {
 	encoding: string,
 	/**  False: the model's own tokenizer may count otherwise. */
@@ -2154,6 +2352,7 @@ export type TokenReport = {
 	tools: ToolTokens[],
 };
 
+/**  A tool of the catalog as it stood at a revision. */
 export type ToolAt = {
 	name: string,
 	classification: Classification,
@@ -2163,11 +2362,13 @@ export type ToolAt = {
 	removed: boolean,
 };
 
+/**  One call of a tool, as proposed, admitted or executed. */
 export type ToolCall = {
 	tool: string,
 	arguments: { [key in string]: Value },
 };
 
+/**  A tool with everything the inspector shows. */
 export type ToolDetail = {
 	spec: ToolSpec,
 	cost: TokenCost,
@@ -2176,12 +2377,14 @@ export type ToolDetail = {
 	stats: ToolStats | null,
 };
 
+/**  How one tool differs between two revisions. */
 export type ToolDiff = {
 	tool: string,
 	kind: DiffKind,
 	changed: FieldChange[],
 };
 
+/**  Why a call failed. The class decides whether a retry makes sense (O-03). */
 export type ToolError = {
 	class: ErrorClass,
 	message: string,
@@ -2190,12 +2393,14 @@ export type ToolError = {
 	retry_after_ms?: number | null,
 };
 
+/**  One worked example (source 001, `ToolExample`). */
 export type ToolExample = {
 	query: string,
 	parameters?: { [key in string]: Value },
 	expectedResult?: string,
 };
 
+/**  A group of the directory: a tool belongs to the first group that takes it, for any of the reasons. */
 export type ToolGroup = {
 	name?: string,
 	title?: string | null,
@@ -2209,6 +2414,7 @@ export type ToolGroup = {
 	tool_names?: string[],
 };
 
+/**  The same edit for many tools. What is null or empty stays as it is. */
 export type ToolPatch = {
 	classification?: Classification | null,
 	/**  Give unclassified tools the classification that is suggested for each. */
@@ -2230,15 +2436,20 @@ export type ToolPatch = {
 	remove_guidance?: string[],
 };
 
+/**  Which tools exist at all for this workspace (V-01). */
 export type ToolPolicy = {
-	/**  Null: no allow-list. Empty: nothing is allowed, but the discovery and handshake tools. */
+	/**
+	 *  Names; `*` at the end of one matches any rest. Null: no allow-list. Empty: nothing is allowed, but the discovery
+	 *  and handshake tools.
+	 */
 	allowed?: string[] | null,
-	/**  Wins over `allowed`. */
+	/**  Wins over `allowed`. Written the same way; a tool is meant by its aliases too. */
 	denied?: string[],
 	/**  A tool must carry all of these. */
 	require_tags?: string[],
 };
 
+/**  A tool's answer. */
 export type ToolResult = {
 	data: Value,
 	/**  0..1, where the tool can tell. */
@@ -2247,6 +2458,7 @@ export type ToolResult = {
 	sources?: string[],
 };
 
+/**  Everything known about one tool (K-01). */
 export type ToolSpec = {
 	/**  The exact callable name; unique in a catalog. */
 	name?: string,
@@ -2289,6 +2501,7 @@ export type ToolSpec = {
 	binding?: Binding,
 };
 
+/**  How a tool has behaved so far (K-03). Durations in milliseconds. */
 export type ToolStats = {
 	calls: number,
 	failures: number,
@@ -2305,6 +2518,7 @@ export type ToolStats = {
 	cache_hits: number | null,
 };
 
+/**  One tool's part in the prompt. */
 export type ToolTokens = {
 	tool: string,
 	cost: TokenCost,
@@ -2313,11 +2527,13 @@ export type ToolTokens = {
 	visible: boolean,
 };
 
+/**  A tool's verdicts, in the order of the gates. */
 export type Trail = {
 	tool: string,
 	verdicts: Verdict[],
 };
 
+/**  One entry of the log. */
 export type Transition = {
 	/**  From 1, without gaps. */
 	seq: number,
@@ -2334,6 +2550,7 @@ export type Transition = {
 	text: string,
 };
 
+/**  A call of a turn and its answer. */
 export type TurnCall = {
 	call: ToolCall,
 	/**  Null for a call that goes to the guard. */
@@ -2341,6 +2558,7 @@ export type TurnCall = {
 	is_error: boolean,
 };
 
+/**  One prompt and its reply. */
 export type TurnRecord = {
 	/**  From 1. */
 	number: number,
@@ -2365,6 +2583,7 @@ export type TurnRecord = {
 	activated: string[],
 };
 
+/**  One prompt of a conversation and the planning calls of its reply, in tokens. */
 export type TurnTokens = {
 	/**  How many tools are defined in the prompt. */
 	tools?: number,
@@ -2383,11 +2602,13 @@ export type TurnTokens = {
 	extra?: boolean,
 };
 
+/**  What can be undone and redone now. */
 export type UndoState = {
 	undo: UndoStep | null,
 	redo: UndoStep | null,
 };
 
+/**  An edit that can be taken back, or made again. */
 export type UndoStep = {
 	revision: number,
 	/**  What the edit was: "3 tools: classification". */
@@ -2396,12 +2617,14 @@ export type UndoStep = {
 	tools: number,
 };
 
+/**  An edit was taken back, or made again, as a new revision. */
 export type Undone = {
 	revision: number,
 	step: UndoStep,
 	undo: UndoState,
 };
 
+/**  An enabled id that nothing knows, and what may have been meant (W2-6). */
 export type UnknownId = {
 	id: string,
 	meant: string | null,
@@ -2409,6 +2632,7 @@ export type UnknownId = {
 
 export type Value = null | boolean | number | string | Value[] | { [key in string]: Value };
 
+/**  One difference; null where a side has nothing there. */
 export type ValueDiff = {
 	/**  JSON Pointer; empty for the whole. */
 	path: string,
@@ -2416,6 +2640,7 @@ export type ValueDiff = {
 	b: Value | null,
 };
 
+/**  What one gate said of one tool, and why (G-11). */
 export type Verdict = {
 	gate: Gate,
 	outcome: Outcome,
@@ -2428,12 +2653,14 @@ export type Verdict = {
 	config_key: string | null,
 };
 
+/**  Where a tool's way ended on each side; null where a side does not know the tool. */
 export type VerdictDiff = {
 	tool: string,
 	a: VerdictEnd | null,
 	b: VerdictEnd | null,
 };
 
+/**  The verdict that decided, or the last one. */
 export type VerdictEnd = {
 	gate: Gate,
 	outcome: Outcome,
@@ -2441,6 +2668,10 @@ export type VerdictEnd = {
 	reason: string,
 };
 
+/**
+ *  Hides tools from some sessions; rules only narrow (V-02). A rule applies to a session that matches every
+ *  condition it states.
+ */
 export type VisibilityRule = {
 	id?: string,
 	/**  Tenants that the rule is about; empty means all. */
@@ -2457,8 +2688,10 @@ export type VisibilityRule = {
 	hide_tags?: string[],
 };
 
+/**  Before an attempt starts, or after it has ended and before anything follows from it. */
 export type When = "before" | "after";
 
+/**  For whom one tool is explained; an empty list stands for the one thing that holds by default. */
 export type WhyQuery = {
 	/**  Empty means all three. */
 	states?: ExecutionState[],
@@ -2470,6 +2703,7 @@ export type WhyQuery = {
 	flags?: string[],
 };
 
+/**  One tool in one state, mode and tenant. */
 export type WhyRow = {
 	state: ExecutionState,
 	mode: string,

@@ -139,7 +139,10 @@ fn wanted(path: &str) -> Option<&'static Wanted> {
 
 fn too_large(found: &Found) -> Problem {
     let megabytes = found.wanted.max_bytes >> 20;
-    unusable(Path::new(&found.place.to_string()), &format!("it is larger than {megabytes} MB, too large for such a file"))
+    unusable(
+        Path::new(&found.place.to_string()),
+        &format!("it is larger than {megabytes} MB, too large for such a file"),
+    )
 }
 
 pub(super) fn unusable(path: &Path, why: &str) -> Problem {

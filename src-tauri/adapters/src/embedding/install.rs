@@ -101,8 +101,7 @@ impl Installed {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(broken(format!("{}: {error}", path.display()))),
         };
-        let manifest: Manifest =
-            serde_json::from_str(&text).map_err(|e| broken(format!("{}: {e}", path.display())))?;
+        let manifest: Manifest = serde_json::from_str(&text).map_err(|e| broken(format!("{}: {e}", path.display())))?;
         for name in [MODEL, TOKENIZER] {
             if !manifest.files.contains_key(name) || !folder.join(name).is_file() {
                 return Err(broken(format!("{name} is missing")));
@@ -233,7 +232,8 @@ fn label(files: &BTreeMap<String, String>, sources: &[PathBuf]) -> String {
 
 /// A sentence lies nearer to what says the same than to what does not.
 fn prove(model: &OnnxEmbedder) -> Result<(), Problem> {
-    let texts = ["How is the weather in Paris today?", "Current weather conditions of a city", "Delete a file for good"];
+    let texts =
+        ["How is the weather in Paris today?", "Current weather conditions of a city", "Delete a file for good"];
     let vectors = model.embed(&texts)?;
     let likeness = |a: usize, b: usize| vectors[a].iter().zip(&vectors[b]).map(|(x, y)| x * y).sum::<f32>();
     let (near, far) = (likeness(0, 1), likeness(0, 2));
@@ -242,7 +242,9 @@ fn prove(model: &OnnxEmbedder) -> Result<(), Problem> {
     }
     Err(Problem::new(
         "model.proof",
-        format!("a question about the weather lies at {near:.2} to a weather tool and at {far:.2} to one that deletes files"),
+        format!(
+            "a question about the weather lies at {near:.2} to a weather tool and at {far:.2} to one that deletes files"
+        ),
         "check that network and tokenizer belong together and are made for sentences; nothing was changed",
     ))
 }

@@ -166,7 +166,8 @@ fn mean(tokens: &[f32], width: usize, count: usize) -> Vec<f32> {
 }
 
 fn beginning(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MAX_BYTES)]
+    let end = (0..=MAX_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    &text[..end]
 }
 
 /// The process's ONNX Runtime.

@@ -87,24 +87,29 @@ pub struct MatchedField {
 /// A method's tools, best first, by name.
 pub type Ranked = Vec<(String, f64)>;
 
-/// Ranks by one method; for [`LabMethod::Semantic`] there is nothing here to rank by. `hidden`: also what the session
-/// does not see. Errors with what is wrong with the query as a pattern.
+/// Ranks by one method. `hidden`: also what the session does not see. Errors with what is wrong with the query as a
+/// pattern, and for [`LabMethod::Semantic`] where no model has read the tools.
 pub fn rank(within: &Within, asked: &SearchQuery, method: LabMethod, hidden: bool) -> Result<Ranked, String> {
-    let search_type = match method {
-        LabMethod::Exact => SearchType::Exact,
-        LabMethod::Regex => SearchType::Regex,
-        LabMethod::Lexical => SearchType::Fts,
-        LabMethod::Semantic => return Err("no model that searches by meaning is at hand".into()),
-    };
-    if method == LabMethod::Regex {
-        query::compile(asked.query.trim())?;
-    }
-    // Each method shows itself, not what it falls back to.
-    let settings = crate::settings::DiscoverySettings { fts_fallback_to_regex: false, ..within.settings.clone() };
-    let within = Within { settings: &settings, ..*within };
     let counts = |tool: &ToolSpec| asked.fits(tool) && (hidden || within.viewer.sees(tool));
-    let mut found = query::find(&within, &asked.query, search_type, MOST_RANKED, &counts).tools;
-    query::rank(&mut found, &settings.preferred_namespaces);
+    let named = |name: &str| within.catalog.spec(name).is_some_and(counts);
+    let mut found = match method {
+        LabMethod::Exact => query::find(within, &asked.query, SearchType::Exact, MOST_RANKED, &counts).tools,
+        LabMethod::Regex => {
+            query::compile(asked.query.trim())?;
+            query::find(within, &asked.query, SearchType::Regex, MOST_RANKED, &counts).tools
+        }
+        // By words alone, whatever a model adds elsewhere, and without falling back to letters.
+        LabMethod::Lexical => {
+            query::scored(within, asked.query.trim(), within.index.by_words(&asked.query, MOST_RANKED, named))
+        }
+        LabMethod::Semantic if !within.index.uses_meaning() => {
+            return Err("no model that searches by meaning is at hand".into());
+        }
+        LabMethod::Semantic => {
+            query::scored(within, asked.query.trim(), within.index.by_meaning(&asked.query, MOST_RANKED, named))
+        }
+    };
+    query::rank(&mut found, &within.settings.preferred_namespaces);
     Ok(found.into_iter().map(|s| (s.tool.name.clone(), s.score)).collect())
 }
 

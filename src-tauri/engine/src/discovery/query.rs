@@ -234,8 +234,12 @@ pub(super) fn compile(pattern: &str) -> Result<Regex, String> {
 fn lexical<'c>(within: &Within<'c>, query: &str, limit: usize, counts: &dyn Fn(&ToolSpec) -> bool) -> Vec<Scored<'c>> {
     // A preferred namespace may lift a tool from below the last place.
     let wanted = if within.settings.preferred_namespaces.is_empty() { limit } else { limit * 4 };
+    scored(within, query, within.index.search(query, wanted, |name| within.catalog.spec(name).is_some_and(counts)))
+}
+
+/// Hits of the index with the exact name first.
+pub(super) fn scored<'c>(within: &Within<'c>, query: &str, hits: Vec<super::Hit>) -> Vec<Scored<'c>> {
     let whole = query.to_lowercase();
-    let hits = within.index.search(query, wanted, |name| within.catalog.spec(name).is_some_and(counts));
     let scored = |hit: super::Hit| {
         let tool = within.catalog.spec(&hit.tool)?;
         let named = tool.name.to_lowercase() == whole;

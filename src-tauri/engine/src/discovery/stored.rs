@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::sync::LazyLock;
 
 /// Changes with the layout below. Changes in how tools are read are noticed by themselves ([`BUILD`]).
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const MAGIC: &[u8; 8] = b"tplindex";
 
@@ -120,6 +120,7 @@ impl Index {
         array(bytes, names.bytes().map(|b| [b]));
         array(bytes, ends(live.iter().map(|(_, d)| d.tool.len())));
         array(bytes, live.iter().map(|(_, d)| [act_number(d.act)]));
+        array(bytes, live.iter().map(|(_, d)| d.namespace.to_le_bytes()));
         array(bytes, live.iter().map(|(_, d)| d.record.to_le_bytes()));
         let of = |slot: &u32| self.document_terms.get(*slot);
         array(bytes, ends(live.iter().map(|(slot, _)| of(slot).len())));
@@ -135,6 +136,7 @@ impl Index {
         let names = std::str::from_utf8(reader.section()?).ok()?;
         let name_ends = reader.numbers(u32::from_le_bytes)?;
         let acts = reader.section()?;
+        let namespaces = reader.numbers(u64::from_le_bytes)?;
         let records = reader.numbers(u64::from_le_bytes)?;
         let term_ends = reader.numbers(u32::from_le_bytes)?;
         let terms = reader.numbers(u32::from_le_bytes)?;
@@ -143,7 +145,7 @@ impl Index {
         let slots = reader.numbers(u32::from_le_bytes)?;
         let impacts = reader.numbers(f32::from_le_bytes)?;
         let count = name_ends.len();
-        let fits = [acts.len(), records.len(), term_ends.len()].iter().all(|n| *n == count)
+        let fits = [acts.len(), namespaces.len(), records.len(), term_ends.len()].iter().all(|n| *n == count)
             && keys.len() == posting_ends.len()
             && slots.len() == impacts.len()
             && slots.iter().all(|slot| (*slot as usize) < count)
@@ -161,13 +163,15 @@ impl Index {
             slots: std::collections::HashMap::with_capacity(count),
             documents: Vec::with_capacity(count),
             free: vec![],
+            meaning: None,
         };
         let mut start = 0;
         for (slot, end) in name_ends.into_iter().enumerate() {
             let tool = names.get(start..end as usize)?.to_string();
             start = end as usize;
             index.slots.insert(tool.clone(), slot as u32);
-            index.documents.push(Some(Document { tool, act: act_of(acts[slot]), record: records[slot] }));
+            let (namespace, act) = (namespaces[slot], act_of(acts[slot]));
+            index.documents.push(Some(Document { tool, namespace, act, record: records[slot] }));
         }
         (index.slots.len() == count).then_some(index)
     }

@@ -100,11 +100,34 @@ pub(super) fn asked(query: &str) -> Vec<Asked<'_>> {
 
 /// As much of a query as is read.
 pub(super) fn beginning(query: &str) -> &str {
-    let mut end = query.len().min(MAX_BYTES);
-    while !query.is_char_boundary(end) {
+    cut(query, MAX_BYTES)
+}
+
+/// The beginning of a text, at most so many bytes.
+pub(super) fn cut(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
         end -= 1;
     }
-    &query[..end]
+    &text[..end]
+}
+
+/// The sentences of a query, those too short to stand alone together with the next one.
+pub(super) fn sentences(query: &str) -> Vec<&str> {
+    let query = beginning(query);
+    let mut cuts: Vec<Range<usize>> = vec![];
+    let mut start = 0;
+    for end in sentence_ends(query, &quoted(query)).into_iter().chain([query.len()]) {
+        if query[start..end].split_whitespace().count() > SENTENCE {
+            cuts.push(start..end);
+            start = end;
+        }
+    }
+    // What is left at the end goes back to the sentence before it.
+    if let Some(last) = cuts.last_mut() {
+        last.end = query.len();
+    }
+    cuts.into_iter().map(|cut| query[cut].trim()).collect()
 }
 
 struct Run {
@@ -307,6 +330,15 @@ mod tests {
             ["0Find", "0Strangerq", "0Thingsq", "0Git", "0Hub", "0GitHub+", "1Delete", "13n", "1files", "1v1", "12n"]
         );
         assert!(asked("don't quote the user's words").iter().all(|a| !a.quoted));
+    }
+
+    #[test]
+    fn sentences_are_cut_outside_quotations() {
+        assert_eq!(
+            sentences("Hi! Find \"Yes. No. Maybe\" on the web. Then delete three old files. Thanks"),
+            ["Hi! Find \"Yes. No. Maybe\" on the web.", "Then delete three old files. Thanks"]
+        );
+        assert_eq!(sentences("List files"), Vec::<&str>::new());
     }
 
     #[test]

@@ -82,6 +82,8 @@ struct Drive {
     frontier: Frontier,
     began: Instant,
     tasks: JoinSet<Back>,
+    /// Calls and pauses that were aborted and may not be gone yet.
+    given_up: Vec<AbortHandle>,
     /// Calls that answered at once.
     at_once: Vec<Back>,
     calls: HashMap<Id, (usize, u32, Instant)>,
@@ -144,6 +146,7 @@ impl Driver {
             ahead,
             began: Instant::now(),
             tasks: JoinSet::new(),
+            given_up: vec![],
             at_once: vec![],
             calls: HashMap::new(),
             handles: HashMap::new(),
@@ -162,6 +165,9 @@ impl Driver {
                     drive.state.apply(entry);
                 }
                 watch(&drive.state, &entries);
+                if !starts.is_empty() {
+                    gone(&mut drive.given_up).await;
+                }
                 for prepared in starts {
                     self.leave(&mut drive, prepared);
                 }
@@ -181,7 +187,7 @@ impl Driver {
             if !events.is_empty() {
                 // Nothing has waited so far: let the others on this thread have their turn, and hear what they say.
                 rounds += 1;
-                if rounds % ROUNDS_WITHOUT_A_BREAK == 0 {
+                if rounds.is_multiple_of(ROUNDS_WITHOUT_A_BREAK) {
                     tokio::task::yield_now().await;
                 }
                 while let Ok(ask) = self.commands.asks.try_recv() {
@@ -307,6 +313,7 @@ impl Driver {
                 let handle = drive.ahead.steps.get_index_of(step).and_then(|step| drive.handles.remove(&step));
                 if let Some(handle) = handle {
                     handle.abort();
+                    drive.given_up.push(handle);
                 }
             }
             _ => {}
@@ -426,74 +433,62 @@ impl Driver {
             chosen_timeout: None,
             cache_key: None,
         };
-        match self.admitted(&prepared.tool, arguments_in_charge(planned, s), state) {
-            Ok((entry, arguments)) => {
-                let fallback = planned.spec.fallback.as_ref().filter(|_| s.fallback.is_some());
-                // A fallback has the timeout of its own, or of its tool (O-05).
-                let own = match fallback {
-                    Some(fallback) => fallback.timeout_ms.or(entry.spec.timeout_ms),
-                    None => planned.spec.timeout_ms,
-                };
-                let chosen = adaptive(&self.settings.adaptive_timeout, self.history.get(&prepared.tool));
-                match (own, chosen) {
-                    (Some(own), _) => prepared.timeout_ms = own,
-                    (None, Some(chosen)) => {
-                        prepared.timeout_ms = chosen.timeout_ms;
-                        prepared.chosen_timeout = Some((chosen.timeout_ms, chosen.reason));
-                    }
-                    (None, None) => {}
+        let (arguments, entry) = self.admitted(&prepared.tool, arguments_in_charge(planned, s), state);
+        prepared.arguments = arguments;
+        if let Ok(entry) = &entry {
+            let fallback = planned.spec.fallback.as_ref().filter(|_| s.fallback.is_some());
+            // A fallback has the timeout of its own, or of its tool (O-05).
+            let own = match fallback {
+                Some(fallback) => fallback.timeout_ms.or(entry.spec.timeout_ms),
+                None => planned.spec.timeout_ms,
+            };
+            match (own, adaptive(&self.settings.adaptive_timeout, self.history.get(&prepared.tool))) {
+                (Some(own), _) => prepared.timeout_ms = own,
+                (None, Some(chosen)) => {
+                    prepared.timeout_ms = chosen.timeout_ms;
+                    prepared.chosen_timeout = Some((chosen.timeout_ms, chosen.reason));
                 }
-                if self.cache.is_some() && !state.options.no_cache && prepared.fault.is_none() {
-                    prepared.cache_key = crate::cache::key(&entry, &arguments);
-                }
-                prepared.ready = Ok(entry);
-                prepared.arguments = arguments;
+                (None, None) => {}
             }
-            Err((arguments, error)) => {
-                prepared.ready = Err(error);
-                prepared.arguments = arguments;
+            if self.cache.is_some() && !state.options.no_cache && prepared.fault.is_none() {
+                prepared.cache_key = crate::cache::key(entry, &prepared.arguments);
             }
         }
+        prepared.ready = entry;
         prepared
     }
 
-    /// The arguments as they leave, or as far as they came and why they do not leave.
+    /// The arguments as they leave, or as far as they came; and the tool, or why the call does not leave.
     fn admitted(
         &self,
         tool: &str,
         arguments: &Map<String, Value>,
         state: &RunState,
-    ) -> Result<(Arc<Entry>, Map<String, Value>), (Map<String, Value>, ToolError)> {
+    ) -> (Map<String, Value>, Result<Arc<Entry>, ToolError>) {
         let result_of = |id: &str| state.steps.get(id).and_then(|s| s.result.as_ref()).map(|r| r.data.clone());
-        let refuse = |error| Err((arguments.clone(), error));
+        let refuse =
+            |class, message: String, hint: &str| (arguments.clone(), Err(ToolError::new(class, message, hint)));
         let resolved = match resolve(arguments, &result_of) {
             Ok(resolved) => resolved,
             Err(message) => {
-                let hint = "check the path against the result of that step";
-                return refuse(ToolError::new(ErrorClass::Validation, message, hint));
+                return refuse(ErrorClass::Validation, message, "check the path against the result of that step");
             }
         };
         if let Some((argument, reference)) = references(&resolved).into_iter().next() {
             // A result is data. Taken for a reference it would escape the schema.
-            return refuse(ToolError::new(
-                ErrorClass::Validation,
-                format!("the argument {argument} got a result that looks like a reference to {}", reference.step),
-                "refer to a value inside that result",
-            ));
+            let from = reference.step;
+            let message = format!("the argument {argument} got a result that looks like a reference to {from}");
+            return refuse(ErrorClass::Validation, message, "refer to a value inside that result");
         }
         let Some(entry) = self.catalog.entry(tool) else {
-            return refuse(ToolError::new(
-                ErrorClass::Refused,
-                format!("there is no tool called {tool}"),
-                "plan again",
-            ));
+            return refuse(ErrorClass::Refused, format!("there is no tool called {tool}"), "plan again");
         };
         let call = ToolCall { tool: tool.into(), arguments: resolved };
         match (self.gate)(&call) {
-            Ok(_) => Ok((entry, call.arguments)),
+            Ok(_) => (call.arguments, Ok(entry)),
             Err(refused) => {
                 let class = if refused.code == "plan.schema" { ErrorClass::Validation } else { ErrorClass::Refused };
-                Err((call.arguments, ToolError::new(class, refused.message, refused.hint)))
+                (call.arguments, Err(ToolError::new(class, refused.message, refused.hint)))
             }
         }
     }
@@ -595,6 +590,18 @@ async fn struck(
             let text = result.data.to_string();
             let half = text.chars().take(text.chars().count() / 2).collect::<String>();
             Ok(ToolResult { data: half.into(), confidence: None, sources: vec![] })
+        }
+    }
+}
+
+/// Lets what was given up be dropped before others take its slots. Work that does not let go of its thread is not
+/// waited for.
+async fn gone(given_up: &mut Vec<AbortHandle>) {
+    for handle in given_up.drain(..) {
+        let mut turns = 0;
+        while !handle.is_finished() && turns < 64 {
+            tokio::task::yield_now().await;
+            turns += 1;
         }
     }
 }

@@ -25,7 +25,6 @@ const EVENTS: &[Facts] = &[
         duration_ms: Some(700),
         text: "attempt 1 failed: no such ticket",
         after_ms: 710,
-        ..EMPTY
     },
     Facts {
         seq: 4,
@@ -37,7 +36,6 @@ const EVENTS: &[Facts] = &[
         duration_ms: Some(500),
         text: "attempt 2 succeeded after 500 ms",
         after_ms: 1500,
-        ..EMPTY
     },
     Facts { seq: 5, kind: "finished", status: "failed", text: "run failed after 1600 ms", after_ms: 1600, ..EMPTY },
 ];

@@ -1,6 +1,7 @@
 //! Ranking against labelled cases: a query in, the keys of the tools out, over a catalog of any size.
 
 use super::read_cases;
+use crate::meaning::{Models, Reader};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{
@@ -10,7 +11,7 @@ use std::{
 };
 use toolplan_engine::{
     Problem,
-    discovery::Index,
+    discovery::{Index, semantic},
     tool::{ToolSpec, validate},
 };
 
@@ -102,20 +103,45 @@ pub struct Searchable {
     pub problems: Vec<Problem>,
 }
 
-/// Fails for meaning-based ranking, as long as no model can be asked.
-pub fn require_lexical(semantic: bool) -> Result<(), Problem> {
-    if semantic {
-        return Err(Problem::new(
+/// The installed model. Fails where there is none.
+pub fn require_model(models: &Models) -> Result<Reader, Problem> {
+    let (reader, notice) = models.load()?.ok_or_else(|| {
+        Problem::new(
             "semantic.no_model",
             "--semantic on needs an embedding model, and none is installed",
-            "use --semantic off, which ranks by words",
-        ));
+            "`toolplan model add` installs one; --semantic off ranks by words",
+        )
+    })?;
+    if let Some(notice) = notice {
+        tracing::warn!(%notice, "vectors are made anew");
     }
-    Ok(())
+    Ok(reader)
 }
 
-/// Reads every `*.jsonl` file of `folder`; with `members`, only the tools whose keys that file lists.
-pub fn read_catalog(folder: &Path, members: Option<&Path>) -> Result<Searchable, Problem> {
+/// An index of the tools, by meaning too where there is a model. `tell` hears how many tools of how many are read.
+pub(super) fn index_of<'a>(
+    specs: impl Iterator<Item = &'a ToolSpec> + Clone,
+    reader: Option<&Reader>,
+    tell: impl FnMut(usize, usize),
+) -> Result<Index, Problem> {
+    let mut index = Index::default();
+    specs.clone().for_each(|spec| index.upsert(spec));
+    let Some(reader) = reader else { return Ok(index) };
+    let texts: Vec<String> = specs.clone().map(semantic::text).collect();
+    let vectors = reader.all(&texts, tell)?;
+    let mut index = index.with_model(reader.embedder.clone());
+    specs.zip(vectors).for_each(|(spec, vector)| index.learn(&spec.name, &vector));
+    Ok(index)
+}
+
+/// Reads every `*.jsonl` file of `folder`; with `members`, only the tools whose keys that file lists. With a model, its
+/// vectors are made where they are not kept; `tell` hears how far that is.
+pub fn read_catalog(
+    folder: &Path,
+    members: Option<&Path>,
+    reader: Option<&Reader>,
+    tell: impl FnMut(usize, usize),
+) -> Result<Searchable, Problem> {
     let members = members.map(read_members).transpose()?;
     let mut specs: Vec<ToolSpec> = vec![];
     let mut problems = vec![];
@@ -149,8 +175,7 @@ pub fn read_catalog(folder: &Path, members: Option<&Path>) -> Result<Searchable,
         ));
     }
     let start = Instant::now();
-    let mut index = Index::default();
-    specs.iter().for_each(|spec| index.upsert(spec));
+    let index = index_of(specs.iter(), reader, tell)?;
     Ok(Searchable { index, keys, index_ms: start.elapsed().as_secs_f64() * 1e3, problems })
 }
 
@@ -306,12 +331,13 @@ mod tests {
         std::fs::write(folder.path().join("a.jsonl"), text).unwrap();
         let members = folder.path().join("some.keys");
         std::fs::write(&members, "files/read_file\nfiles/other\n").unwrap();
-        let catalog = read_catalog(folder.path(), Some(&members)).unwrap();
+        let catalog = read_catalog(folder.path(), Some(&members), None, |_, _| {}).unwrap();
         let codes: Vec<&str> = catalog.problems.iter().map(|p| p.code.as_str()).collect();
         assert_eq!(codes, ["eval.line", "eval.duplicate", "eval.members"]);
         let cases = [Case { id: "1".into(), query: "read a file".into(), relevant: vec!["files/read_file".into()] }];
         assert_eq!(run(&catalog, &cases, 10)[0].ranked, ["files/read_file"]);
-        assert_eq!(read_catalog(folder.path(), None).unwrap().keys.len(), 2);
-        assert!(require_lexical(true).is_err());
+        assert_eq!(read_catalog(folder.path(), None, None, |_, _| {}).unwrap().keys.len(), 2);
+        let none = |name: &str| (name == "TOOLPLAN_HOME").then(|| folder.path().display().to_string());
+        assert_eq!(require_model(&Models::of(none).unwrap()).err().unwrap().code, "semantic.no_model");
     }
 }

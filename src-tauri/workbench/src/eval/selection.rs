@@ -1,16 +1,21 @@
 //! Choosing among given tools: a query and its candidates in, the candidates in order out, and whether none fits.
 
-use super::{read_cases, retrieval::StatedTool, share};
+use super::{
+    read_cases,
+    retrieval::{StatedTool, index_of},
+    share,
+};
+use crate::meaning::Reader;
 use serde::{Deserialize, Serialize};
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     path::{Path, PathBuf},
     sync::Arc,
 };
 use toolplan_engine::{
     Problem,
-    discovery::{FITS, Index},
-    tool::validate,
+    discovery::{FITS, Index, semantic},
+    tool::{ToolSpec, validate},
 };
 
 /// One labelled case.
@@ -88,6 +93,7 @@ pub struct Score {
 /// An index of each case's candidates; files are read once.
 pub struct Shelf {
     folder: Option<PathBuf>,
+    reader: Option<Reader>,
     files: HashMap<PathBuf, Arc<Stock>>,
     pub problems: Vec<Problem>,
 }
@@ -100,12 +106,31 @@ struct Stock {
 impl Shelf {
     /// Case files name catalogs by path; only the last part counts, so that no case can reach outside `folder`.
     pub fn new(folder: Option<&Path>) -> Self {
-        Self { folder: folder.map(Path::to_path_buf), files: HashMap::new(), problems: vec![] }
+        Self { folder: folder.map(Path::to_path_buf), reader: None, files: HashMap::new(), problems: vec![] }
+    }
+
+    /// Ranks by meaning too.
+    pub fn with_model(self, reader: Option<Reader>) -> Self {
+        Self { reader, ..self }
+    }
+
+    /// With a model: makes the vectors of what the cases give to choose from. `tell` hears how many of how many.
+    pub fn read_ahead(&self, cases: &[Case], tell: impl FnMut(usize, usize)) -> Result<(), Problem> {
+        let Some(reader) = &self.reader else { return Ok(()) };
+        let given = cases.iter().filter_map(|case| match &case.candidates {
+            Candidates::Inline(tools) => Some(tools),
+            Candidates::File(_) => None,
+        });
+        let mut texts: Vec<String> =
+            given.flatten().map(|tool| semantic::text(&tool.clone().spec(tool.name.clone()))).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        reader.all(&texts, tell).map(|_| ())
     }
 
     fn stock(&mut self, candidates: &Candidates) -> Result<Arc<Stock>, Problem> {
         let file = match candidates {
-            Candidates::Inline(tools) => return Ok(Arc::new(self.build(tools.clone()))),
+            Candidates::Inline(tools) => return Ok(Arc::new(self.build(tools.clone())?)),
             Candidates::File(file) => file,
         };
         let (Some(folder), Some(name)) = (&self.folder, file.file_name()) else {
@@ -121,26 +146,25 @@ impl Shelf {
         }
         let read = read_cases::<StatedTool>(&path)?;
         self.problems.extend(read.problems);
-        let stock = Arc::new(self.build(read.cases));
+        let stock = Arc::new(self.build(read.cases)?);
         self.files.insert(path, stock.clone());
         Ok(stock)
     }
 
-    fn build(&mut self, tools: Vec<StatedTool>) -> Stock {
-        let mut stock = Stock { index: Index::default(), names: vec![] };
+    fn build(&mut self, tools: Vec<StatedTool>) -> Result<Stock, Problem> {
+        let mut specs: Vec<ToolSpec> = vec![];
+        let mut names: HashSet<String> = HashSet::new();
         for tool in tools {
             let name = tool.name.clone();
             let spec = tool.spec(name);
             match validate(&spec) {
-                Ok(()) if stock.names.contains(&spec.name) => {}
-                Ok(()) => {
-                    stock.index.upsert(&spec);
-                    stock.names.push(spec.name);
-                }
+                Ok(()) if !names.insert(spec.name.clone()) => {}
+                Ok(()) => specs.push(spec),
                 Err(problem) => self.problems.push(problem),
             }
         }
-        stock
+        let index = index_of(specs.iter(), self.reader.as_ref(), |_, _| {})?;
+        Ok(Stock { index, names: specs.into_iter().map(|s| s.name).collect() })
     }
 }
 
