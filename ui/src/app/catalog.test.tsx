@@ -210,3 +210,41 @@ test(
   },
   SLOW,
 );
+
+test(
+  "a policy file is tried before it is taken in, and what is wrong with it changes nothing",
+  async () => {
+    go("settings");
+    fireEvent.click(await screen.findByTestId("settings-nav-policy"));
+    fireEvent.click(await screen.findByTestId("policy-import"));
+    type("policy-text", '{ "polisy": {} }');
+    await waitFor(() => expect(within(screen.getByTestId("policy-dialog")).getByRole("alert")).toBeTruthy());
+    expect(screen.getByTestId<HTMLButtonElement>("policy-store").disabled).toBe(true);
+    type("policy-text", '{ "policy": { "denied": ["send_mail", "no_tool"] } }');
+    await settled("policy-preview", /change 1 setting.*no_tool, which is no tool/);
+    expect((await client.info()).settings.policy.denied).toEqual([]);
+    fireEvent.click(screen.getByTestId("policy-store"));
+    await waitFor(() => expect(screen.queryByTestId("policy-dialog")).toBeNull());
+    expect(screen.getByTestId<HTMLInputElement>("settings-denied").value).toContain("send_mail");
+    const { settings } = await client.info();
+    await client.saveSettings({ ...settings, policy: { ...settings.policy, denied: [] } });
+  },
+  SLOW,
+);
+
+test(
+  "the query of a past run is planned again: what flips is named, and the plan can be opened",
+  async () => {
+    const { spec } = await client.tool("vector_search", emptyRequest, null);
+    await client.saveTool({ ...spec, classification: "DESTRUCTIVE" });
+    go("runs");
+    fireEvent.click(await screen.findByTestId("run-row-1"));
+    fireEvent.click(await screen.findByTestId("run-replan"));
+    await settled("replan-verdict", /verdicts? differ: .*vector_search/);
+    fireEvent.click(screen.getByTestId("replan-open"));
+    expect(await screen.findByTestId("guard-panel")).toBeTruthy();
+    expect(useWindow.getState().view).toBe("plan");
+    await client.saveTool(spec);
+  },
+  SLOW,
+);

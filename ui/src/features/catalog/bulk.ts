@@ -16,7 +16,7 @@ export interface BulkField {
 export const FIELDS: BulkField[] = [
   { id: "classification", label: "Classification", kind: "choice", options: ["SAFE", "DESTRUCTIVE", "unclassified"] },
   { id: "accept_suggestions", label: "Accept suggested classes", kind: "none" },
-  { id: "loading", label: "Loading", kind: "choice", options: ["always", "deferred"] },
+  { id: "loading", label: "Loading", kind: "choice", options: ["undeclared", "always", "deferred"] },
   { id: "add_tags", label: "Add tags", kind: "list", placeholder: "tag, tag" },
   { id: "remove_tags", label: "Remove tags", kind: "list", placeholder: "tag, tag" },
   { id: "group", label: "Group", kind: "text", placeholder: "group" },
