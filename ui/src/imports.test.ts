@@ -35,7 +35,7 @@ const written = (found: Import[]) => found.map((i) => `${i.file} imports ${i.tar
 
 test("the scan sees the sources", () => {
   expect(imports.length).toBeGreaterThan(200);
-  expect(written(imports)).toContain("app/App.tsx imports features/catalog/CatalogView");
+  expect(written(imports)).toContain("app/CatalogPage.tsx imports features/catalog/CatalogTable");
   expect(written(imports)).toContain("ipc/client.ts imports ipc/fake");
 });
 

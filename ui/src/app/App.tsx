@@ -2,15 +2,19 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Panes } from "../components/Panes";
 import { ProblemNote } from "../components/ProblemNote";
-import { CatalogView } from "../features/catalog/CatalogView";
+import { Toasts } from "../components/Toasts";
+import { WhyPopover } from "../components/WhyPopover";
+import { CapabilityView } from "../features/capability/CapabilityView";
+import { DiscoveryPage } from "../features/discovery/DiscoveryPage";
 import { IntentNotice } from "../features/plan/ContextBar";
 import { DropImport } from "../features/run/Import";
 import { SettingsView } from "../features/settings/SettingsView";
-import { VisibilityMatrix } from "../features/visibility/VisibilityMatrix";
+import { VisibilityPage } from "../features/visibility/VisibilityPage";
 import { Problem } from "../ipc/client";
 import { usePlanning } from "../lib/planning";
 import { infoQuery, runsQuery } from "../lib/queries";
 import { useWindow, type View } from "../lib/store";
+import { CatalogPage } from "./CatalogPage";
 import { ErrorBoundary } from "./ErrorBoundary";
 import { Inspector, useInspects } from "./Inspector";
 import { KeySheet } from "./KeySheet";
@@ -25,8 +29,10 @@ import "./app.css";
 
 const PAGES: Record<View, () => ReactNode> = {
   plan: PlanPage,
-  catalog: () => <WithInspector id="catalog" main={<CatalogView />} />,
-  visibility: () => <WithInspector id="visibility" main={<VisibilityMatrix />} />,
+  catalog: () => <WithInspector id="catalog" main={<CatalogPage />} />,
+  visibility: () => <WithInspector id="visibility" main={<VisibilityPage />} />,
+  discovery: () => <WithInspector id="discovery" main={<DiscoveryPage />} />,
+  capabilities: () => <WithInspector id="capabilities" main={<CapabilityView />} />,
   runs: RunsPage,
   settings: SettingsView,
 };
@@ -57,6 +63,8 @@ export function App() {
       <Palette />
       <KeySheet />
       <DropImport />
+      <WhyPopover />
+      <Toasts />
     </div>
   );
 }

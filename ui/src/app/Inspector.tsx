@@ -1,6 +1,7 @@
 /** The right pane: the chosen step, the chosen tool, or the one beside the other. */
 import { X } from "lucide-react";
 import { ToolInspector } from "../features/catalog/ToolInspector";
+import { ToolLints } from "../features/lint/ToolLints";
 import { StepPanel } from "../features/run/StepPanel";
 import type { Planning, RunState } from "../ipc/client";
 import { useWindow } from "../lib/store";
@@ -62,7 +63,7 @@ export function Inspector({ source }: { source: StepSource | null }) {
         </button>
       </div>
       {showsTool ? (
-        <ToolInspector key={tool} name={tool} />
+        <ToolInspector key={tool} name={tool} lints={<ToolLints tool={tool} />} />
       ) : spec && source ? (
         <StepPanel
           spec={spec}

@@ -2,7 +2,7 @@ import * as Dialog from "@radix-ui/react-dialog";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { useContextRequest } from "../lib/planning";
-import { catalogQuery, infoQuery } from "../lib/queries";
+import { infoQuery, toolsByWords } from "../lib/queries";
 import { useWindow } from "../lib/store";
 import { actions, sampleActions, type Action } from "./actions";
 
@@ -29,21 +29,21 @@ export function Palette() {
 function Finder({ onDone }: { onDone: () => void }) {
   const { data: info } = useQuery(infoQuery);
   const { request, plan } = useContextRequest();
-  const { data: tools } = useQuery(catalogQuery(request, plan));
   const [text, setText] = useState("");
+  const { data: tools } = useQuery({ ...toolsByWords(text, request, plan), enabled: text.trim() !== "" });
   const [at, setAt] = useState(0);
 
   const found = useMemo(() => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    const toolActions = (words.length > 0 ? (tools ?? []) : []).map((t): Action => ({
-      id: `tool-${t.name}`,
-      label: `Tool: ${t.name}`,
-      keywords: `${t.title ?? ""} ${t.group}`,
-      run: () => useWindow.getState().set({ view: "catalog", tool: t.name, step: null }),
+    const found = [...actions.filter((a) => a.id !== "palette"), ...sampleActions(info)].filter((a) =>
+      words.every((w) => `${a.label} ${a.keywords ?? ""}`.toLowerCase().includes(w)),
+    );
+    const named = (words.length > 0 ? (tools?.rows ?? []) : []).map(({ row }): Action => ({
+      id: `tool-${row.name}`,
+      label: `Tool: ${row.name}`,
+      run: () => useWindow.getState().set({ view: "catalog", tool: row.name, step: null }),
     }));
-    return [...actions.filter((a) => a.id !== "palette"), ...sampleActions(info), ...toolActions]
-      .filter((a) => words.every((w) => `${a.label} ${a.keywords ?? ""}`.toLowerCase().includes(w)))
-      .slice(0, SHOWN);
+    return [...found, ...named].slice(0, SHOWN);
   }, [text, tools, info]);
 
   const choose = (action: Action | undefined) => {

@@ -11,7 +11,9 @@ import { PauseBanner } from "../features/run/PauseBanner";
 import { RunControls } from "../features/run/RunControls";
 import { Timeline } from "../features/run/Timeline";
 import { FunnelPanel } from "../features/visibility/FunnelPanel";
+import { PromptPanel } from "../features/visibility/PromptPanel";
 import { TokensPanel } from "../features/visibility/TokensPanel";
+import { TurnsPanel } from "../features/visibility/TurnsPanel";
 import type { PlanView } from "../ipc/client";
 import { useJustChanged, usePlanning } from "../lib/planning";
 import { blockedBecause, useLiveRun } from "../lib/running";
@@ -95,8 +97,14 @@ function Bottom({ view }: { view: PlanView }) {
         <Tabs.Trigger value="debug" data-testid="tab-debug">
           Debug
         </Tabs.Trigger>
+        <Tabs.Trigger value="turns" data-testid="tab-turns">
+          Turns{view.planning.turns.length > 0 && ` ${view.planning.turns.length}`}
+        </Tabs.Trigger>
         <Tabs.Trigger value="tokens" data-testid="tab-tokens">
           Tokens
+        </Tabs.Trigger>
+        <Tabs.Trigger value="prompt" data-testid="tab-prompt">
+          Prompt
         </Tabs.Trigger>
         <Tabs.Trigger value="funnel" data-testid="tab-funnel">
           Funnel
@@ -111,8 +119,14 @@ function Bottom({ view }: { view: PlanView }) {
       <Tabs.Content value="debug" className="tab-body">
         <DebugPanel graph={view.graph} state={run} />
       </Tabs.Content>
+      <Tabs.Content value="turns" className="tab-body">
+        <TurnsPanel planning={view.planning} />
+      </Tabs.Content>
       <Tabs.Content value="tokens" className="tab-body">
         <TokensPanel planning={view.planning} />
+      </Tabs.Content>
+      <Tabs.Content value="prompt" className="tab-body">
+        <PromptPanel planning={view.planning} />
       </Tabs.Content>
       <Tabs.Content value="funnel" className="tab-body">
         <FunnelPanel rows={view.planning.funnel} />

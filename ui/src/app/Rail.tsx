@@ -1,4 +1,4 @@
-import { Grid3x3, History, Settings, Table2, Workflow } from "lucide-react";
+import { Blocks, Grid3x3, History, Search, Settings, Table2, Workflow } from "lucide-react";
 import { useWindow, type View } from "../lib/store";
 import { VIEWS } from "./actions";
 
@@ -6,6 +6,8 @@ const ICON: Record<View, typeof Workflow> = {
   plan: Workflow,
   catalog: Table2,
   visibility: Grid3x3,
+  discovery: Search,
+  capabilities: Blocks,
   runs: History,
   settings: Settings,
 };

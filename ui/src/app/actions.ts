@@ -2,9 +2,12 @@
 import type { AppInfo } from "../ipc/client";
 import { openSample, planDraft } from "../lib/context";
 import { useRunning } from "../lib/running";
+import { askWhySelected } from "../components/ToolName";
+import { usePlanning } from "../lib/planning";
 import { useWindow, type View } from "../lib/store";
-import { redoLastEdit, undoLastEdit } from "../features/catalog/save";
 import { useFinding } from "../graph/find";
+import { bulkEdit, noPatch, redo, undo } from "../lib/edits";
+import { noFilter, setFilter, useTable } from "../features/catalog/table";
 import { nextTheme } from "./theme";
 
 export interface Action {
@@ -23,11 +26,44 @@ export const VIEWS: { view: View; label: string }[] = [
   { view: "plan", label: "Plan" },
   { view: "catalog", label: "Catalog" },
   { view: "visibility", label: "Visibility" },
+  { view: "discovery", label: "Discovery" },
+  { view: "capabilities", label: "Capabilities" },
   { view: "runs", label: "Runs" },
   { view: "settings", label: "Settings" },
 ];
 
 const set = (change: Parameters<ReturnType<typeof useWindow.getState>["set"]>[0]) => useWindow.getState().set(change);
+
+/** Parts of views that have no key of their own. */
+const TABS: [id: string, label: string, keywords: string, change: Parameters<typeof set>[0]][] = [
+  ["lints", "Go to the lints", "problems warnings fix", { view: "catalog", catalogTab: "lints" }],
+  ["history", "Go to the edit history", "revisions diff revert undo", { view: "catalog", catalogTab: "history" }],
+  [
+    "session",
+    "Go to the session",
+    "state intent request reasoning action",
+    { view: "visibility", visibilityTab: "session" },
+  ],
+  ["matrix", "Go to the matrix of tools and states", "visible hidden", { view: "visibility", visibilityTab: "matrix" }],
+  ["lab", "Go to the search lab", "discovery find tool_search", { view: "discovery", discoveryTab: "lab" }],
+  ["directory", "Go to the directory and hints", "discovery groups", { view: "discovery", discoveryTab: "directory" }],
+  ["model", "Go to the embedding model", "semantic add install", { view: "discovery", discoveryTab: "model" }],
+  ["savings", "Go to the token savings", "net gross overhead", { view: "plan", bottomTab: "tokens" }],
+  ["turns", "Go to the turns of the planning", "tool_search select_intent", { view: "plan", bottomTab: "turns" }],
+];
+
+function askAboutChosen() {
+  const { tool, step } = useWindow.getState();
+  const steps = usePlanning.getState().view?.graph.steps ?? [];
+  const name = tool ?? steps.find((s) => s.id === step)?.tool;
+  if (name !== undefined) askWhySelected(name);
+}
+
+function acceptSuggestions() {
+  const { chosen } = useTable.getState();
+  if (chosen.kind === "all" || chosen.names.size === 0) return set({ view: "catalog", catalogTab: "tools" });
+  void bulkEdit({ kind: "tools", names: [...chosen.names] }, { ...noPatch, accept_suggestions: true });
+}
 
 export const actions: Action[] = [
   { id: "plan", label: "Plan the query", shortcut: "Ctrl+Enter", run: planDraft },
@@ -79,18 +115,25 @@ export const actions: Action[] = [
   },
   {
     id: "undo",
-    label: "Undo the last tool edit",
-    keywords: "revert",
+    label: "Undo the last edit of the catalog",
+    keywords: "revert take back",
     shortcut: "Ctrl+Z",
-    run: () => void undoLastEdit(),
+    run: () => void undo(),
   },
   {
     id: "redo",
-    label: "Make the undone tool edit again",
-    keywords: "repeat",
+    label: "Redo the edit that was undone",
+    keywords: "again repeat",
     shortcut: "Ctrl+Shift+Z",
     also: "Ctrl+Y",
-    run: () => void redoLastEdit(),
+    run: () => void redo(),
+  },
+  {
+    id: "why",
+    label: "Why is the chosen tool hidden or shown?",
+    keywords: "visible trail gates",
+    shortcut: "w",
+    run: askAboutChosen,
   },
   {
     id: "table",
@@ -112,6 +155,22 @@ export const actions: Action[] = [
     shortcut: String(i + 1),
     run: () => set({ view }),
   })),
+  ...TABS.map(([id, label, keywords, change]): Action => ({ id, label, keywords, run: () => set(change) })),
+  {
+    id: "show-unclassified",
+    label: "Show the unclassified tools",
+    keywords: "filter safe destructive classify",
+    run: () => {
+      setFilter({ ...noFilter, classifications: ["unclassified"] });
+      set({ view: "catalog", catalogTab: "tools" });
+    },
+  },
+  {
+    id: "accept-suggestions",
+    label: "Accept the suggested class of the chosen tools",
+    keywords: "classify safe destructive bulk",
+    run: acceptSuggestions,
+  },
   { id: "theme", label: "Change the theme", keywords: "dark light auto colours", run: nextTheme },
   { id: "palette", label: "Find a command or tool", shortcut: "Ctrl+K", run: () => set({ overlay: "palette" }) },
   {
@@ -125,7 +184,10 @@ export const actions: Action[] = [
 
 /** Keys that a view or a panel handles itself; the sheet lists them too. */
 export const localKeys: { keys: string; label: string }[] = [
-  { keys: "/", label: "Filter the catalog" },
+  { keys: "/", label: "Search the catalog" },
+  { keys: "f", label: "Show or hide the facets" },
+  { keys: "Space, Shift ↑ ↓", label: "Choose tools in the catalog" },
+  { keys: "Ctrl A", label: "Choose every tool that the filter finds" },
   { keys: "↑ ↓ or J K", label: "Move in lists and tables" },
   { keys: "← ↑ → ↓", label: "Move between the steps of the graph" },
   { keys: "F + −", label: "Show the whole graph, zoom in and out" },

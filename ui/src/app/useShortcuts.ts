@@ -1,4 +1,6 @@
 import { useEffect } from "react";
+import { useTable } from "../features/catalog/table";
+import { nothing } from "../lib/selection";
 import { useWindow } from "../lib/store";
 import { actions } from "./actions";
 
@@ -16,6 +18,14 @@ function notation(event: KeyboardEvent): string {
 /** Keys that also work while the person types. */
 const EVERYWHERE = ["Ctrl+K", "Ctrl+Enter", "Ctrl+F", "F5", "Shift+F5", "F6", "F9", "F10", "F11", "Ctrl+F10"];
 
+/** First the choice of several tools, then the inspector. */
+function closeTop() {
+  const { chosen, set } = useTable.getState();
+  const several = chosen.kind === "all" || chosen.names.size > 1;
+  if (several && useWindow.getState().view === "catalog") set({ chosen: nothing });
+  else useWindow.getState().set({ step: null, tool: null });
+}
+
 export function useShortcuts() {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
@@ -23,12 +33,13 @@ export function useShortcuts() {
       // Reloading the webview would throw the window's state away, whatever F5 means at the moment.
       if (event.key === "F5") event.preventDefault();
       if (event.defaultPrevented && event.key !== "F5") return;
-      if (useWindow.getState().overlay !== null) return;
+      // What is on top takes its own keys, Escape among them.
+      if (useWindow.getState().overlay !== null || useWindow.getState().why !== null) return;
       const focused = event.target instanceof HTMLElement ? event.target : null;
       const typing = focused?.closest(TEXT) != null;
       if (keys === "Escape") {
         if (typing) focused?.blur();
-        else useWindow.getState().set({ step: null, tool: null });
+        else closeTop();
         return;
       }
       if (typing && !EVERYWHERE.includes(keys)) return;

@@ -100,15 +100,15 @@ function tauriHost(): Host {
 const insideTauri = typeof window !== "undefined" && "__TAURI_INTERNALS__" in window;
 
 /** Loaded on first use, so that the desktop window never fetches the fake's data. */
-const host: Promise<Host> = insideTauri
-  ? Promise.resolve(tauriHost())
-  : import("./fake").then((fake) => fake.createHost());
+let host: Promise<Host> | null = null;
+const loadHost = async (): Promise<Host> => (insideTauri ? tauriHost() : (await import("./fake")).createHost());
 
 /** Calls go through this object, so that a test or the fake can stand in without the callers knowing. */
 export const client = new Proxy({} as Host, {
   get:
     (_, name: keyof Host) =>
     async (...args: unknown[]) => {
+      host ??= loadHost();
       const call = (await host)[name] as (...args: unknown[]) => Promise<unknown>;
       return call(...args);
     },
@@ -141,16 +141,35 @@ export type Exported = Full<B.Exported>;
 export type Pruned = Full<B.Pruned>;
 export type ErrorClass = B.ErrorClass;
 export type Operator = B.Operator;
+export type Age = B.Age;
 export type AppInfo = Full<B.AppInfo>;
 export type Applicability = Full<B.Applicability>;
 export type Attempt = Full<B.Attempt>;
+export type BulkDone = Full<B.BulkDone>;
+export type BulkPreview = Full<B.BulkPreview>;
+export type CapabilitySettings = Full<B.CapabilitySettings>;
+export type CapabilitySuggestion = Full<B.CapabilitySuggestion>;
+export type CatalogDiff = Full<B.CatalogDiff>;
+export type CatalogFilter = Full<B.CatalogFilter>;
+export type CatalogHistory = Full<B.CatalogHistory>;
+export type CatalogItem = Full<B.CatalogItem>;
+export type CatalogPage = Full<B.CatalogPage>;
+export type CatalogQuery = Full<B.CatalogQuery>;
+export type CatalogRevision = Full<B.CatalogRevision>;
 export type CatalogRow = Full<B.CatalogRow>;
+export type CatalogSort = B.CatalogSort;
+export type Category = B.Category;
 export type Change = Full<B.Change>;
 export type Classification = B.Classification;
-export type Evidence = Full<B.Evidence>;
+export type Directory = Full<B.Directory>;
+export type DiscoverySettings = Full<B.DiscoverySettings>;
 export type EventRow = Full<B.EventRow>;
 export type EventPage = Full<B.EventPage>;
+export type Evidence = Full<B.Evidence>;
 export type ExecutionState = B.ExecutionState;
+export type Facet = Full<B.Facet>;
+export type FacetName = B.FacetName;
+export type FieldChange = Full<B.FieldChange>;
 export type Finding = Full<B.Finding>;
 export type FunnelRow = Full<B.FunnelRow>;
 export type Gate = B.Gate;
@@ -159,11 +178,32 @@ export type GraphStep = Full<B.GraphStep>;
 export type GraphView = Full<B.GraphView>;
 export type GuardedCall = Full<B.GuardedCall>;
 export type GuardReport = Full<B.GuardReport>;
+export type GuidanceLine = Full<B.GuidanceLine>;
+export type GuidanceReport = Full<B.GuidanceReport>;
+export type Intent = Full<B.Intent>;
+export type IntentStatus = B.IntentStatus;
+export type IntentView = Full<B.IntentView>;
+export type LabMethod = B.LabMethod;
+export type LabRow = Full<B.LabRow>;
+export type Lint = Full<B.Lint>;
+export type LintPage = Full<B.LintPage>;
+export type LintQuery = Full<B.LintQuery>;
+export type Loading = B.Loading;
+export type MatchedField = Full<B.MatchedField>;
+export type MatrixOnly = B.MatrixOnly;
+export type MatrixPage = Full<B.MatrixPage>;
+export type MatrixQuery = Full<B.MatrixQuery>;
+export type MatrixRow = Full<B.MatrixRow>;
+export type ModelInfo = Full<B.ModelInfo>;
 export type Needs = Full<B.Needs>;
 export type Outcome = B.Outcome;
 export type Planner = B.Planner;
 export type Planning = Full<B.Planning>;
+export type PolicyImport = Full<B.PolicyImport>;
+export type PlanningEntry = Full<B.PlanningEntry>;
+export type PlanningView = Full<B.PlanningView>;
 export type PlanView = Full<B.PlanView>;
+export type PromptBlocks = Full<B.PromptBlocks>;
 export type ReplyPath = B.ReplyPath;
 export type Request = Full<B.Request>;
 export type RevisionRow = Full<B.RevisionRow>;
@@ -175,18 +215,38 @@ export type RunOutcome = B.RunOutcome;
 export type RunState = Full<B.RunState>;
 export type RunSummary = Full<B.RunSummary>;
 export type SampleQuery = Full<B.SampleQuery>;
+export type Savings = Full<B.Savings>;
+export type SavingsRow = Full<B.SavingsRow>;
+export type SearchLab = Full<B.SearchLab>;
+export type SearchQuery = Full<B.SearchQuery>;
+export type SearchType = B.SearchType;
+export type Selection = Full<B.Selection>;
+export type SessionEvent = Full<B.SessionEvent>;
+export type SessionState = Full<B.SessionState>;
+export type SessionView = Full<B.SessionView>;
 export type Settings = Full<B.Settings>;
+export type Severity = B.Severity;
+export type SideEffects = B.SideEffects;
 export type Source = Full<B.Source>;
 export type StageView = Full<B.StageView>;
 export type StateTokens = Full<B.StateTokens>;
 export type StepSpec = Full<B.StepSpec>;
 export type StepState = Full<B.StepState>;
 export type StepStatus = B.StepStatus;
+export type Suggestion = Full<B.Suggestion>;
 export type TokenReport = Full<B.TokenReport>;
 export type ToolDetail = Full<B.ToolDetail>;
+export type ToolDiff = Full<B.ToolDiff>;
+export type ToolPatch = Full<B.ToolPatch>;
 export type ToolSpec = Full<B.ToolSpec>;
+export type ToolStats = Full<B.ToolStats>;
 export type Trail = Full<B.Trail>;
+export type TurnRecord = Full<B.TurnRecord>;
+export type TurnTokens = Full<B.TurnTokens>;
+export type UndoState = Full<B.UndoState>;
 export type Value = B.Value;
 export type Verdict = Full<B.Verdict>;
+export type WhyQuery = Full<B.WhyQuery>;
+export type WhyRow = Full<B.WhyRow>;
 
 export const EXECUTION_STATES: readonly ExecutionState[] = ["REQUEST", "REASONING", "ACTION"];

@@ -5,8 +5,6 @@
  * move; it decides nothing the way the engine does.
  */
 import {
-  Problem,
-  type Change,
   type Fork,
   type Host,
   type PlanView,
@@ -18,16 +16,21 @@ import {
   type ToolSpec,
 } from "./client";
 import { makeGraph, makePlanning, scenarioFor, type Scenario } from "./fake/plan";
+import { changesBetween, planDiff } from "./fake/changes";
 import { eventBeside, eventPage, marksOf, timelineOf } from "./fake/journal";
 import { largeScenarios } from "./fake/large";
 import { controlStateOf, interject, parseBreakpoint, player } from "./fake/control";
 import { followDrops } from "./fake/drops";
-import { derived, diffOf, storageOf, treeOf } from "./fake/past";
+import { derived, diffOf as runDiff, storageOf, treeOf } from "./fake/past";
 import { eventRow, NO_OPTIONS, shownState, simulate, stateAt, summaryOf, type FakeRun } from "./fake/runs";
 import { sampleOf, scenarios as small } from "./fake/scenarios";
-import { settings } from "./fake/settings";
 import { fakeTools } from "./fake/tools";
-import { costOf, decided, isVisible, rowOf, visibilityTrail } from "./fake/visibility";
+import { Desk, diffOf, refuse } from "./fake/desk";
+import { FakeModel } from "./fake/discovery";
+import { manyTools } from "./fake/many";
+import { checkSettings, moreCommands } from "./fake/more";
+import { fakeSettings } from "./fake/settings";
+import { costOf, isVisible, rowOf, visibilityTrail } from "./fake/visibility";
 import { emptyRequest } from "../lib/store";
 
 const HOUR = 3_600_000;
@@ -41,25 +44,40 @@ export function createHost(): Host {
   // `?scenario=large` and `?scenario=longrun` bring a plan of 1,000 steps, and a run of 100,000 events.
   const large = largeScenarios(typeof location === "undefined" ? "" : location.search);
   const scenarios = [...large, ...small];
-  let tools = fakeTools();
-  let revision = 40;
-  let chosen = settings();
+  const few = fakeTools();
+  // `?scenario=20k` is the catalog that the table and the matrix are measured with.
+  const desk = new Desk(wanted("20k") ? [...few, ...manyTools(19_975, few[0]!)] : few, fakeSettings());
+  let { tools, revision, settings: chosen } = desk;
+  const model = new FakeModel(desk);
   const plans: { view: PlanView; scenario: Scenario }[] = [];
   const runs: FakeRun[] = [];
   const listeners = new Set<(advanced: RunAdvanced) => void>();
   const firstSeen = Date.now() - 30 * HOUR;
-  const history = new Map<string, Kept[]>(
-    tools.map((spec) => [
-      spec.name,
-      [{ revision: { revision: 1, at_ms: firstSeen, author: "import", changed: [] }, spec }],
-    ]),
-  );
+  const history = new Map<string, Kept[]>();
 
+  // Not for every tool of a large catalog: what nobody looks at needs no history.
+  const kept = (name: string): Kept[] => {
+    const rows = history.get(name) ?? [
+      { revision: { revision: 1, at_ms: firstSeen, author: "import", changed: [] }, spec: toolNamed(name) },
+    ];
+    history.set(name, rows);
+    return rows;
+  };
+  desk.changed = () => {
+    ({ tools, revision } = desk);
+    const { row, changes } = desk.revisions.at(-1)!;
+    for (const [name, { before, after }] of changes) {
+      if (!before) continue;
+      const revised = { revision: row.revision, at_ms: row.at_ms, author: row.author };
+      const rows = history.get(name) ?? [
+        { revision: { revision: 1, at_ms: firstSeen, author: "import", changed: [] }, spec: before },
+      ];
+      rows.push({ revision: { ...revised, changed: diffOf(name, before, after).changed }, spec: after });
+      history.set(name, rows);
+    }
+  };
   const needsRust = (): never =>
     refuse("browser.only", "This needs the application", "Open the workspace in the window of Toolplan.");
-  const refuse = (code: string, message: string, hint: string): never => {
-    throw new Problem({ code, message, hint });
-  };
   const toolNamed = (name: string): ToolSpec =>
     tools.find((t) => t.name === name) ??
     refuse("catalog.unknown_tool", `The catalog has no tool ${name}`, "Choose a tool of the catalog.");
@@ -76,14 +94,10 @@ export function createHost(): Host {
     if (spec.name === "send_mail" && spec.description.trim() === "") {
       refuse("catalog.description", "send_mail needs a description", "Say in a sentence what the tool does.");
     }
-    const fields = Object.keys(spec) as (keyof ToolSpec)[];
-    const changed = fields
-      .filter((f) => JSON.stringify(before[f]) !== JSON.stringify(spec[f]))
-      .map((field) => ({ field, before: show(before[field]), after: show(spec[field]) }));
-    tools = tools.map((t) => (t.name === spec.name ? structuredClone(spec) : t));
-    history
-      .get(spec.name)!
-      .push({ revision: { revision: ++revision, at_ms: Date.now(), author, changed }, spec: structuredClone(spec) });
+    const label = `${spec.name}: ${diffOf(spec.name, before, spec)
+      .changed.map((c) => c.field)
+      .join(", ")}`;
+    desk.put([structuredClone(spec)], label, author);
     return revision;
   }
 
@@ -112,7 +126,7 @@ export function createHost(): Host {
   const done = (_: unknown): null => null;
   const now = async <T>(answer: T): Promise<T> => structuredClone(answer);
 
-  return {
+  const host: Host = {
     info: () =>
       now({
         version: "0.1.0",
@@ -129,13 +143,16 @@ export function createHost(): Host {
           label: "offline",
           note: "Plans are made offline; set ANTHROPIC_API_KEY to ask a model",
         },
+        embedding_model: model.info(),
         settings: chosen,
         revision,
         samples: scenarios.map(sampleOf),
       }),
 
     async saveSettings(next) {
+      checkSettings(next);
       chosen = structuredClone(next);
+      desk.settings = chosen;
       return null;
     },
 
@@ -172,7 +189,7 @@ export function createHost(): Host {
         spec,
         cost: costOf(spec),
         trail: planning?.trails.find((t) => t.tool === name) ?? visibilityTrail(spec, request, chosen),
-        history: history.get(name)!.map((k) => k.revision),
+        history: kept(name).map((k) => k.revision),
         stats: ["vector_search", "web_fetch"].includes(name)
           ? {
               calls: 12,
@@ -184,6 +201,7 @@ export function createHost(): Host {
               p95_ms: 1180,
               failure_rate: 0.25,
               average_confidence: 0.81,
+              cache_hits: null,
             }
           : null,
       };
@@ -193,10 +211,10 @@ export function createHost(): Host {
     saveTool: async (spec) => store(spec, "you"),
 
     async revertTool(name, to) {
-      const kept =
-        history.get(name)?.find((k) => k.revision.revision === to) ??
+      const before =
+        kept(name).find((k) => k.revision.revision === to) ??
         refuse("catalog.unknown_revision", `${name} has no revision ${to}`, "Choose one of the list.");
-      return store(kept.spec, "you");
+      return store(before.spec, "you");
     },
 
     async startRun(plan, options) {
@@ -307,9 +325,13 @@ export function createHost(): Host {
     runMarks: async (id) => marksOf(runNamed(id)),
     runTimeline: async (id) => timelineOf(runNamed(id)),
     runTree: async (id) => now(treeOf(runNamed(id), runs)),
-    diffRuns: async (a, b) => now(diffOf(runNamed(a), runNamed(b))),
+    diffRuns: async (a, b) => now(runDiff(runNamed(a), runNamed(b))),
     replayRun: async (id) => derive(id, null),
-    replanRun: async () => needsRust(),
+    async replanRun(id) {
+      const run = runNamed(id);
+      const view = await host.plan(run.planning.request, null);
+      return now({ view, diff: planDiff(run.planning, view.planning) });
+    },
     forkRun: async (id, fork) => derive(id, fork),
     exportRun: async (id) =>
       now({
@@ -340,30 +362,17 @@ export function createHost(): Host {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+
+    ...moreCommands(
+      desk,
+      model,
+      (plan) => plans.find((p) => p.view.id === plan)?.view,
+      (request, previous) => host.plan(request, previous),
+      (settings) => host.saveSettings(settings),
+    ),
   };
+  return host;
 }
 
-const show = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
-
-function changesBetween(before: PlanView, after: Pick<PlanView, "planning" | "graph">): Change[] {
-  const verdictChanges = after.planning.trails.flatMap((trail): Change[] => {
-    const old = before.planning.trails.find((t) => t.tool === trail.tool);
-    const [was, is] = [old ? decided(old).reason : "", decided(trail).reason];
-    return was === is ? [] : [{ subject: "verdict", name: trail.tool, before: was, after: is }];
-  });
-  const stepsOf = (view: Pick<PlanView, "graph">) =>
-    new Map(view.graph.steps.map((s) => [s.id, `${s.tool} ${s.key_argument}`]));
-  const [old, now] = [stepsOf(before), stepsOf(after)];
-  const stepChanges = [...new Set([...old.keys(), ...now.keys()])].flatMap((id): Change[] =>
-    old.get(id) === now.get(id)
-      ? []
-      : [{ subject: "step", name: id, before: old.get(id) ?? "", after: now.get(id) ?? "" }],
-  );
-  const tokenChanges = after.planning.tokens.states.flatMap((row): Change[] => {
-    const was = before.planning.tokens.states.find((s) => s.state === row.state)!;
-    return was.visible === row.visible
-      ? []
-      : [{ subject: "tokens", name: row.state, before: String(was.visible), after: String(row.visible) }];
-  });
-  return [...stepChanges, ...verdictChanges, ...tokenChanges];
-}
+const wanted = (scenario: string): boolean =>
+  typeof location !== "undefined" && new URLSearchParams(location.search).get("scenario") === scenario;

@@ -36,6 +36,7 @@ export function optionsOf(stepMode: boolean): RunOptions {
     no_cache: noCache,
     step_mode: stepMode,
     seed,
+    backoff: "exponential",
     jitter_percent: jitter,
     conversation: [],
     metadata: {},

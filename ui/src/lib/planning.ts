@@ -6,7 +6,7 @@ import type { Query } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { create } from "zustand";
 import { client, Problem, type Change, type PlanView, type Request } from "../ipc/client";
-import { infoQuery, queryClient } from "./queries";
+import { ABOUT_CATALOG, infoQuery, queryClient } from "./queries";
 import { useWindow } from "./store";
 
 interface PlanningState {
@@ -19,6 +19,8 @@ interface PlanningState {
   plan: (request: Request) => Promise<void>;
   /** Plans the open query again as it was asked; does nothing before the first planning. */
   replan: () => Promise<void>;
+  /** Shows a planning that was made elsewhere. */
+  show: (view: PlanView) => void;
   dismiss: () => void;
 }
 
@@ -42,9 +44,7 @@ export const usePlanning = create<PlanningState>()((set, get) => ({
     try {
       const view = await client.plan(request, previous);
       if (ask !== asked) return;
-      set({ view, pending: false, fresh: true });
-      setTimeout(() => ask === asked && set({ fresh: false }), TINT_MS);
-      forgetLostStep(view);
+      shown(view, ask);
     } catch (thrown) {
       if (ask === asked) set({ problem: Problem.from(thrown), pending: false });
     }
@@ -55,8 +55,15 @@ export const usePlanning = create<PlanningState>()((set, get) => ({
     if (open) await get().plan(open.planning.request);
   },
 
+  show: (view) => shown(view, ++asked),
   dismiss: () => set({ problem: null }),
 }));
+
+function shown(view: PlanView, ask: number) {
+  usePlanning.setState({ view, pending: false, problem: null, fresh: true });
+  setTimeout(() => ask === asked && usePlanning.setState({ fresh: false }), TINT_MS);
+  forgetLostStep(view);
+}
 
 function forgetLostStep(view: PlanView) {
   const { step, set } = useWindow.getState();
@@ -98,7 +105,7 @@ export function useContextRequest(): Context {
  * old state.
  */
 export async function catalogChanged() {
-  const about = ({ queryKey: [name] }: Query) => name === "catalog" || name === "tool";
+  const about = ({ queryKey: [name] }: Query) => ABOUT_CATALOG.includes(String(name));
   await Promise.all([
     queryClient.invalidateQueries({ queryKey: infoQuery.queryKey }),
     queryClient.invalidateQueries({ predicate: about, refetchType: "none" }),

@@ -2,11 +2,15 @@
 import { keepPreviousData, QueryClient, queryOptions } from "@tanstack/react-query";
 import {
   client,
-  type ExecutionState,
+  type CatalogQuery,
+  type Gate,
+  type LintQuery,
   type PauseReason,
   type Request,
   type RunAdvanced,
   type RunState,
+  type SearchQuery,
+  type WhyQuery,
 } from "../ipc/client";
 
 export const queryClient = new QueryClient({
@@ -22,15 +26,107 @@ export const infoQuery = queryOptions({ queryKey: ["info"], queryFn: () => clien
 /** Every planning brings answers of its own; a catalog of many thousand rows is not kept for the old ones. */
 const KEPT_MS = 20_000;
 
-export const catalogQuery = (request: Request, plan: number | null) =>
+/** The tools that a few words name, best first. */
+export const toolsByWords = (text: string, request: Request, plan: number | null) =>
   queryOptions({
-    queryKey: ["catalog", plan, request],
-    queryFn: () => client.catalog(request, plan),
+    queryKey: ["catalog-page", plan, "words", text, request],
+    queryFn: () =>
+      client.catalogQuery({ ...everyTool, filter: { ...everyTool.filter, text }, request, plan, limit: 30 }),
     gcTime: KEPT_MS,
     placeholderData: keepPreviousData,
   });
 
-export const stateCatalogQuery = (request: Request, state: ExecutionState) => catalogQuery({ ...request, state }, null);
+const everyTool: Omit<CatalogQuery, "request" | "plan"> = {
+  filter: {
+    text: "",
+    namespaces: [],
+    groups: [],
+    categories: [],
+    classifications: [],
+    loadings: [],
+    side_effects: [],
+    tags: [],
+    gates: [],
+    visible: null,
+    lints: [],
+    ages: [],
+  },
+  sort: "relevance",
+  descending: false,
+  offset: 0,
+  limit: 0,
+};
+
+/**
+ * Questions whose answers an edit of the catalog or the settings may change. Their second part is the planning that they
+ * are about, or null.
+ */
+export const ABOUT_CATALOG = [
+  "catalog", "tool", "catalog-page", "lints", "catalog-history", "tool-diff", "catalog-diff", "matrix", "why",
+  "planning-view", "search-lab", "directory", "session", "embedding-model",
+]; // prettier-ignore
+
+export const lintsQuery = (query: LintQuery) =>
+  queryOptions({
+    queryKey: ["lints", null, query],
+    queryFn: () => client.lints(query),
+    placeholderData: keepPreviousData,
+  });
+
+export const historyQuery = (limit: number) =>
+  queryOptions({
+    queryKey: ["catalog-history", null, limit],
+    queryFn: () => client.catalogHistory(0, limit),
+    placeholderData: keepPreviousData,
+  });
+
+export const toolDiffQuery = (name: string, from: number, to: number | null) =>
+  queryOptions({ queryKey: ["tool-diff", null, name, from, to], queryFn: () => client.toolDiff(name, from, to) });
+
+export const catalogDiffQuery = (from: number, to: number | null, limit: number) =>
+  queryOptions({
+    queryKey: ["catalog-diff", null, from, to, limit],
+    queryFn: () => client.catalogDiff(from, to, 0, limit),
+  });
+
+export const whyQuery = (tool: string, query: WhyQuery) =>
+  queryOptions({
+    queryKey: ["why", null, tool, query],
+    queryFn: () => client.whyHidden(tool, query),
+    gcTime: KEPT_MS,
+  });
+
+export const planningViewQuery = (extensions: string[] | null) =>
+  queryOptions({
+    queryKey: ["planning-view", null, extensions],
+    queryFn: () => client.planningView(extensions),
+    placeholderData: keepPreviousData,
+  });
+
+export const searchLabQuery = (request: Request, query: SearchQuery, hidden: boolean) =>
+  queryOptions({
+    queryKey: ["search-lab", null, request, query, hidden],
+    queryFn: () => client.searchLab(request, query, hidden),
+    gcTime: KEPT_MS,
+    placeholderData: keepPreviousData,
+  });
+
+export const directoryQuery = (request: Request) =>
+  queryOptions({
+    queryKey: ["directory", null, request],
+    queryFn: () => client.toolDirectory(request),
+    placeholderData: keepPreviousData,
+  });
+
+export const sessionQuery = (id: string) =>
+  queryOptions({ queryKey: ["session", null, id], queryFn: () => client.session(id) });
+
+/** While the model reads the catalog, how far it is. */
+export const modelQuery = queryOptions({
+  queryKey: ["embedding-model", null],
+  queryFn: () => client.embeddingModel(),
+  refetchInterval: (query) => (query.state.data?.indexing ? 400 : false),
+});
 
 export const toolQuery = (name: string, request: Request, plan: number | null) =>
   queryOptions({
@@ -70,6 +166,16 @@ export const treeQuery = (run: number) =>
 export const diffQuery = (a: number, b: number) =>
   queryOptions({ queryKey: ["run", a, "diff", b], queryFn: () => client.diffRuns(a, b), gcTime: KEPT_MS });
 
+/** Asked once: each answer is a planning of its own. */
+export const replanQuery = (run: number) =>
+  queryOptions({
+    queryKey: ["run", run, "replan"],
+    queryFn: () => client.replanRun(run),
+    staleTime: Infinity,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+  });
+
 export const storageQuery = queryOptions({ queryKey: ["storage"], queryFn: () => client.storage(), staleTime: 0 });
 
 export const timelineQuery = (run: number) =>
@@ -103,5 +209,15 @@ export const runAtQuery = (run: number, seq: number) =>
     queryFn: () => client.runAt(run, seq),
     // A state of a large run is large, and a scrub passes many.
     gcTime: 3000,
+    placeholderData: keepPreviousData,
+  });
+
+/** The tools whose way ended at the gate. */
+export const toolsAtGate = (gate: Gate, request: Request, plan: number | null, limit: number) =>
+  queryOptions({
+    queryKey: ["catalog-page", plan, "gate", gate, request, limit],
+    queryFn: () =>
+      client.catalogQuery({ ...everyTool, filter: { ...everyTool.filter, gates: [gate] }, request, plan, limit }),
+    gcTime: KEPT_MS,
     placeholderData: keepPreviousData,
   });

@@ -6,17 +6,18 @@ import { create } from "zustand";
 import { createJSONStorage, persist } from "zustand/middleware";
 import type { Request } from "../ipc/client";
 
-export type View = "plan" | "catalog" | "visibility" | "runs" | "settings";
+export type View = "plan" | "catalog" | "visibility" | "discovery" | "capabilities" | "runs" | "settings";
 export type Theme = "auto" | "light" | "dark";
-export type BottomTab = "events" | "timeline" | "debug" | "tokens" | "funnel";
+export type BottomTab = "events" | "timeline" | "debug" | "turns" | "tokens" | "prompt" | "funnel";
 export type RunTab = "events" | "timeline" | "debug" | "compare" | "tree";
+export type CatalogTab = "tools" | "lints" | "history";
+export type VisibilityTab = "matrix" | "session";
+export type DiscoveryTab = "lab" | "directory" | "model";
 
-/** An edit of a tool, as what has to be restored to take it back or to make it again. */
-export interface Edit {
+/** A tool whose trail is shown in a popover, beside the rectangle where it was asked for. */
+export interface WhyAsked {
   tool: string;
-  /** The tool's revision before the edit, and the one that it made. */
-  before: number;
-  after: number;
+  at: { x: number; y: number; width: number; height: number };
 }
 
 interface WindowState {
@@ -39,9 +40,12 @@ interface WindowState {
   /** The run that the open one is held against; null leaves the choice to the window. */
   compareWith: number | null;
   overlay: "palette" | "keys" | null;
-  edits: Edit[];
-  /** Edits that were taken back, the last one last. */
-  undone: Edit[];
+  why: WhyAsked | null;
+  catalogTab: CatalogTab;
+  visibilityTab: VisibilityTab;
+  discoveryTab: DiscoveryTab;
+  /** The group of settings to show, by its path, after a jump from a verdict. */
+  settingsAt: string | null;
   set: (change: Partial<Omit<WindowState, "set" | "draft">>) => void;
   setDraft: (change: Partial<Request>) => void;
 }
@@ -74,8 +78,11 @@ export const useWindow = create<WindowState>()(
       cursor: null,
       compareWith: null,
       overlay: null,
-      edits: [],
-      undone: [],
+      why: null,
+      catalogTab: "tools",
+      visibilityTab: "matrix",
+      discoveryTab: "lab",
+      settingsAt: null,
       set,
       setDraft: (change) => set((s) => ({ draft: { ...s.draft, ...change } })),
     }),

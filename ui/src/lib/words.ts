@@ -1,5 +1,15 @@
 /** The domain's words as they stand on screen. One per thing, the same in every panel. */
-import type { Change, Gate, Outcome, ReplyPath, RunOutcome, StepStatus } from "../ipc/client";
+import type {
+  Change,
+  Gate,
+  IntentStatus,
+  LabMethod,
+  Outcome,
+  ReplyPath,
+  RunOutcome,
+  Severity,
+  StepStatus,
+} from "../ipc/client";
 
 export const OUTCOME: Record<Outcome, string> = {
   kept: "Kept",
@@ -56,3 +66,20 @@ export const RUN_OUTCOME: Record<RunOutcome, string> = {
 };
 
 export const SUBJECT: Record<Change["subject"], string> = { step: "Step", verdict: "Verdict", tokens: "Tokens" };
+
+export const SEVERITY: Record<Severity, string> = { error: "Error", warning: "Warning", info: "Info" };
+
+export const METHOD: Record<LabMethod, string> = {
+  exact: "Exact",
+  regex: "Regex",
+  lexical: "Lexical",
+  semantic: "Semantic",
+};
+
+export const INTENT_STATUS: Record<IntentStatus, string> = {
+  open: "Open",
+  active: "Active",
+  completed: "Completed",
+  abandoned: "Abandoned",
+  blocked: "Blocked",
+};

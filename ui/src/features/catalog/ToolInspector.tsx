@@ -1,7 +1,9 @@
 /** Everything about one tool: why it is where it is, what it is, how it behaved, and how it came to be so. */
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { ClassificationBadge } from "../../components/Badges";
 import { ProblemNote } from "../../components/ProblemNote";
+import { ToolName } from "../../components/ToolName";
 import { TrailList } from "../../components/TrailList";
 import { Problem, type ToolDetail } from "../../ipc/client";
 import { count, duration, percent } from "../../lib/format";
@@ -11,7 +13,8 @@ import { RevisionList } from "./RevisionList";
 import { ToolEditor } from "./ToolEditor";
 import "./catalog.css";
 
-export function ToolInspector({ name }: { name: string }) {
+/** `lints`: what another part of the window has to say about the tool. */
+export function ToolInspector({ name, lints }: { name: string; lints: ReactNode }) {
   const { request, plan } = useContextRequest();
   const { data: detail, error } = useQuery(toolQuery(name, request, plan));
   return (
@@ -21,7 +24,9 @@ export function ToolInspector({ name }: { name: string }) {
         <>
           <section className="section">
             <div className="tool-title">
-              <code data-testid="inspector-tool">{detail.spec.name}</code>
+              <span data-testid="inspector-tool">
+                <ToolName name={detail.spec.name} plain />
+              </span>
               <ClassificationBadge of={detail.spec.classification} />
             </div>
             {detail.spec.title !== null && <p>{detail.spec.title}</p>}
@@ -40,6 +45,7 @@ export function ToolInspector({ name }: { name: string }) {
             <h3>{request.query === "" ? "Way through the gates" : "Way through the gates for this query"}</h3>
             <TrailList verdicts={detail.trail.verdicts} />
           </section>
+          {lints}
           <ToolEditor key={name} detail={detail} />
           <Numbers detail={detail} />
           <RevisionList tool={name} history={detail.history} />

@@ -8,7 +8,8 @@ import { create } from "zustand";
 import { client, Problem, type ToolSpec } from "../../ipc/client";
 import { catalogChanged, currentContext } from "../../lib/planning";
 import { queryClient, toolQuery } from "../../lib/queries";
-import { useWindow } from "../../lib/store";
+import { undo } from "../../lib/edits";
+import { useToasts } from "../../lib/toasts";
 
 /** How long after the last keystroke a text is saved. */
 const TYPING_MS = 400;
@@ -57,10 +58,7 @@ async function save(tool: string): Promise<void> {
   try {
     // The inspector may show an older answer, and its fields must not be written back.
     const detail = await detailOf(tool, 0);
-    const before = Math.max(0, ...detail.history.map((h) => h.revision));
-    const after = await client.saveTool({ ...detail.spec, ...patch });
-    const { edits, set } = useWindow.getState();
-    set({ edits: [...edits, { tool, before, after }], undone: [] });
+    await client.saveTool({ ...detail.spec, ...patch });
     await catalogChanged();
     // Only when the new answer is there may the typed values give way to it.
     await detailOf(tool, Infinity);
@@ -88,29 +86,13 @@ function detailOf(tool: string, staleTime: number) {
   });
 }
 
-/** Takes back the last edit that this window made. */
-export async function undoLastEdit(): Promise<void> {
-  const { edits, undone, set } = useWindow.getState();
-  const last = edits.at(-1);
-  if (!last) return;
-  set({ edits: edits.slice(0, -1), undone: [...undone, last], tool: last.tool });
-  await revertTo(last.tool, last.before);
-}
-
-/** Makes the edit again that was taken back last. */
-export async function redoLastEdit(): Promise<void> {
-  const { edits, undone, set } = useWindow.getState();
-  const last = undone.at(-1);
-  if (!last) return;
-  set({ undone: undone.slice(0, -1), edits: [...edits, last], tool: last.tool });
-  await revertTo(last.tool, last.after);
-}
-
 export async function revertTo(tool: string, revision: number): Promise<void> {
   try {
     await client.revertTool(tool, revision);
     update(tool, { patch: {}, problem: null });
     await catalogChanged();
+    const { say } = useToasts.getState();
+    say(`${tool} is as it was at r${revision}`, { label: "Undo", run: () => void undo() });
   } catch (thrown) {
     update(tool, { problem: Problem.from(thrown) });
   }

@@ -2,6 +2,7 @@
 import { ShieldCheck } from "lucide-react";
 import { useMemo } from "react";
 import { OutcomeBadge, Rule } from "../../components/Badges";
+import { ToolName } from "../../components/ToolName";
 import type { GuardedCall, Outcome, Planning } from "../../ipc/client";
 import { counted, duration, inline } from "../../lib/format";
 import { useWindow } from "../../lib/store";
@@ -103,9 +104,10 @@ function Call({ call, index }: Numbered) {
       onMouseEnter={point}
       onMouseLeave={leave}
     >
-      <button type="button" onClick={() => set({ tool, step: null })} onFocus={point} onBlur={leave}>
+      {/* The name is the link for the keyboard; the card around it is a larger place to click. */}
+      <div className="guard-call-body" onClick={() => set({ tool, step: null })} onFocus={point} onBlur={leave}>
         <span className="guard-call-head">
-          <code>{tool}</code>
+          <ToolName name={tool} />
           {call.would_drop && (
             <span className="badge" data-outcome="dropped" title="Audit mode: the guard reports it and lets it through">
               audit: would drop
@@ -124,7 +126,7 @@ function Call({ call, index }: Numbered) {
           {call.verdict.config_key !== null && <span className="muted">set by {call.verdict.config_key}</span>}
           {call.sub_query !== "" && <span className="muted">for {call.sub_query}</span>}
         </span>
-      </button>
+      </div>
     </li>
   );
 }

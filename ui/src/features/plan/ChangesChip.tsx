@@ -1,4 +1,5 @@
 import * as Popover from "@radix-ui/react-popover";
+import { ToolName } from "../../components/ToolName";
 import type { Change } from "../../ipc/client";
 import { counted } from "../../lib/format";
 import { usePlanning } from "../../lib/planning";
@@ -29,7 +30,8 @@ export function ChangesChip() {
 function ChangeLine({ change: { subject, name, before, after } }: { change: Change }) {
   return (
     <li>
-      <span className="muted">{SUBJECT[subject]}</span> <code>{name}</code>
+      <span className="muted">{SUBJECT[subject]}</span>{" "}
+      {subject === "verdict" ? <ToolName name={name} /> : <code>{name}</code>}
       <div>
         {before !== "" && <del>{before}</del>} {before !== "" && after !== "" && "→"}{" "}
         {after !== "" ? <ins>{after}</ins> : <span className="muted">gone</span>}

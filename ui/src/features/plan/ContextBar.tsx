@@ -5,6 +5,7 @@ import { EXECUTION_STATES, type Planner } from "../../ipc/client";
 import { changeContext, countsAs } from "../../lib/context";
 import { infoQuery } from "../../lib/queries";
 import { useWindow } from "../../lib/store";
+import { SessionChip } from "./SessionChip";
 
 interface Option {
   value: string;
@@ -60,6 +61,7 @@ export function ContextBar() {
         options={tenants}
         onChange={(tenant) => changeContext({ session: { ...draft.session, tenant } })}
       />
+      <SessionChip tenants={settings?.tenants ?? []} />
       <Choice
         label="Intent"
         testId="intent-select"

@@ -15,7 +15,7 @@ export function QueryPanel() {
   const setDraft = useWindow((s) => s.setDraft);
   const { view, pending, problem, dismiss } = usePlanning();
   const ready = draft.query.trim() !== "";
-  const { routing, session } = draft;
+  const { routing } = draft;
   const restricted = (routing.suggested_tools?.length ?? 0) > 0;
 
   return (
@@ -55,20 +55,6 @@ export function QueryPanel() {
             onChange={(tools) =>
               setDraft({ routing: { ...routing, suggested_tools: tools.length > 0 ? tools : null } })
             }
-          />
-          <label className="field">
-            <span>User</span>
-            <input
-              value={session.user}
-              placeholder="nobody"
-              onChange={(e) => setDraft({ session: { ...session, user: e.target.value } })}
-            />
-          </label>
-          <ListField
-            label="Flags"
-            value={session.flags}
-            placeholder="no flag is on"
-            onChange={(flags) => setDraft({ session: { ...session, flags } })}
           />
         </details>
         <div className="query-actions">

@@ -1,3 +1,4 @@
+import { ToolName } from "../../components/ToolName";
 import type { Attempt, StepState } from "../../ipc/client";
 import { duration, inline, json, percent } from "../../lib/format";
 
@@ -62,7 +63,7 @@ function AttemptLine({ attempt }: { attempt: Attempt }) {
     <li data-attempt={word}>
       <div className="run-line">
         <strong>Attempt {attempt.number}</strong>
-        <code>{attempt.tool}</code>
+        <ToolName name={attempt.tool} />
         <span className="badge" data-run-outcome={word}>
           {word}
         </span>

@@ -1,13 +1,16 @@
 /** Two runs side by side: where they part first, and everything that differs. */
 import { useQuery } from "@tanstack/react-query";
 import { Equal, Split } from "lucide-react";
+import { Fragment } from "react";
+import { OutcomeBadge } from "../../components/Badges";
 import { ProblemNote } from "../../components/ProblemNote";
 import { StatusIcon } from "../../components/Status";
-import { Problem, type Divergence, type RunDiff, type StepDiff, type Value } from "../../ipc/client";
+import { ToolName } from "../../components/ToolName";
+import { Problem, type Divergence, type PlanDiff, type RunDiff, type StepDiff, type Value } from "../../ipc/client";
 import { count, duration, UNKNOWN } from "../../lib/format";
 import { diffQuery, runsQuery } from "../../lib/queries";
 import { useWindow } from "../../lib/store";
-import { RUN_OUTCOME } from "../../lib/words";
+import { GATE, RUN_OUTCOME } from "../../lib/words";
 import "./past.css";
 
 export function Compare({ run }: { run: number }) {
@@ -105,33 +108,82 @@ function Differences({ diff, run, other }: { diff: RunDiff; run: number; other: 
         </tr>
       </thead>
       <tbody>
-        {plan.facts.map((fact) => (
-          <tr key={fact.name}>
-            <th>{fact.name.replaceAll("_", " ")}</th>
-            <td>{fact.a}</td>
-            <td>{fact.b}</td>
-          </tr>
-        ))}
-        {plan.verdicts.map((v) => (
-          <tr key={v.tool}>
-            <th className="mono">{v.tool}</th>
-            <td>{v.a?.reason ?? "not there"}</td>
-            <td>{v.b?.reason ?? "not there"}</td>
-          </tr>
-        ))}
-        {plan.tokens.map((t) => (
-          <tr key={t.state}>
-            <th>tokens in {t.state}</th>
-            <td>{count(t.visible.a)}</td>
-            <td>{count(t.visible.b)}</td>
-          </tr>
-        ))}
+        <PlanRows plan={plan} />
         {steps.map((step) => (
           <StepRows key={step.id.a ?? step.id.b} step={step} first={(step.id.a ?? step.id.b) === first} />
         ))}
       </tbody>
     </table>
   );
+}
+
+/** What differs between two plannings; their steps too, where no runs of them are compared. */
+export function PlanRows({ plan, steps }: { plan: PlanDiff; steps?: boolean }) {
+  const planned = (step: PlanDiff["steps"][number], side: "a" | "b") =>
+    step.id[side] === null ? <span className="muted">not planned</span> : <code>{step.tool[side]}</code>;
+  return (
+    <>
+      {plan.facts.map((fact) => (
+        <tr key={fact.name}>
+          <th>{fact.name.replaceAll("_", " ")}</th>
+          <td>{fact.a}</td>
+          <td>{fact.b}</td>
+        </tr>
+      ))}
+      {steps &&
+        plan.steps.map((step) => (
+          <Fragment key={`${step.id.a} ${step.id.b}`}>
+            <tr>
+              <th className="mono">{step.id.b ?? step.id.a}</th>
+              <td>{planned(step, "a")}</td>
+              <td>{planned(step, "b")}</td>
+            </tr>
+            <ValueRows changed={step.changed} />
+          </Fragment>
+        ))}
+      {plan.verdicts.map((v) => (
+        <tr key={v.tool}>
+          <th>{steps ? <code>{v.tool}</code> : <ToolName name={v.tool} />}</th>
+          <td>
+            <VerdictCell end={v.a} />
+          </td>
+          <td>
+            <VerdictCell end={v.b} />
+          </td>
+        </tr>
+      ))}
+      {plan.tokens.map((t) => (
+        <tr key={t.state}>
+          <th>tokens in {t.state}</th>
+          <td>{count(t.visible.a)}</td>
+          <td>{count(t.visible.b)}</td>
+        </tr>
+      ))}
+    </>
+  );
+}
+
+function VerdictCell({ end }: { end: PlanDiff["verdicts"][number]["a"] }) {
+  if (!end) return <span className="muted">not there</span>;
+  return (
+    <>
+      <OutcomeBadge of={end.outcome} /> {end.reason} <span className="muted">({GATE[end.gate]})</span>
+    </>
+  );
+}
+
+function ValueRows({ changed }: { changed: StepDiff["changed"] }) {
+  return changed.map((change) => (
+    <tr key={change.path} className="compare-change">
+      <th className="mono">{change.path || "all"}</th>
+      <td>
+        <Cell value={change.a} side="a" />
+      </td>
+      <td>
+        <Cell value={change.b} side="b" />
+      </td>
+    </tr>
+  ));
 }
 
 function StepRows({ step, first }: { step: StepDiff; first: boolean }) {
@@ -162,17 +214,7 @@ function StepRows({ step, first }: { step: StepDiff; first: boolean }) {
         <td>{side("a")}</td>
         <td>{side("b")}</td>
       </tr>
-      {step.changed.map((change) => (
-        <tr key={change.path} className="compare-change">
-          <th className="mono">{change.path || "all"}</th>
-          <td>
-            <Cell value={change.a} side="a" />
-          </td>
-          <td>
-            <Cell value={change.b} side="b" />
-          </td>
-        </tr>
-      ))}
+      <ValueRows changed={step.changed} />
     </>
   );
 }

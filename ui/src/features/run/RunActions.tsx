@@ -1,5 +1,5 @@
 /** What can be done with a run that is open: play it again, change one thing, compare, take it along, keep or remove it. */
-import { Download, GitFork, Pin, PinOff, Repeat, Trash2 } from "lucide-react";
+import { Download, GitFork, ListRestart, Pin, PinOff, Repeat, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { client, type GraphView, type RunState, type RunSummary } from "../../ipc/client";
 import { count } from "../../lib/format";
@@ -7,6 +7,7 @@ import { queryClient } from "../../lib/queries";
 import { useRunning } from "../../lib/running";
 import { useWindow } from "../../lib/store";
 import { ForkDialog } from "./ForkDialog";
+import { ReplanDialog } from "./ReplanDialog";
 import { ReplayDialog } from "./ReplayDialog";
 import "./past.css";
 
@@ -18,7 +19,7 @@ interface RunActionsProps {
 }
 
 export function RunActions({ summary, graph, state, cursor }: RunActionsProps) {
-  const [open, setOpen] = useState<"replay" | "fork" | "delete" | null>(null);
+  const [open, setOpen] = useState<"replay" | "replan" | "fork" | "delete" | null>(null);
   const [exported, setExported] = useState<string | null>(null);
   const attempt = useRunning((s) => s.attempt);
   const step = useWindow((s) => s.step);
@@ -61,6 +62,7 @@ export function RunActions({ summary, graph, state, cursor }: RunActionsProps) {
     <div className="run-actions" role="group" aria-label={`Run ${id}`}>
       {button("Replay from the record…", "run-replay", Repeat, () => setOpen("replay"), !over)}
       {button("Fork with one change…", "run-fork", GitFork, () => setOpen("fork"))}
+      {button("Plan its query again…", "run-replan", ListRestart, () => setOpen("replan"))}
       {button("Export to a file", "run-export", Download, () => void exportRun())}
       {button(pinned ? "Do not keep for ever" : "Keep for ever", "run-pin", pinned ? PinOff : Pin, () => void pin())}
       {open === "delete" ? (
@@ -90,6 +92,7 @@ export function RunActions({ summary, graph, state, cursor }: RunActionsProps) {
         </button>
       )}
       {open === "replay" && <ReplayDialog run={id} graph={graph} onClose={() => setOpen(null)} />}
+      {open === "replan" && <ReplanDialog run={id} onClose={() => setOpen(null)} />}
       {open === "fork" && (
         <ForkDialog run={id} graph={graph} state={state} cursor={cursor} step={step} onClose={() => setOpen(null)} />
       )}

@@ -1,5 +1,6 @@
 /** One step: its call and where each argument comes from, what the guard said, and every attempt with its answer. */
 import { StatusIcon } from "../../components/Status";
+import { ToolName } from "../../components/ToolName";
 import { TrailList } from "../../components/TrailList";
 import type { Planning, RunState, StepSpec, StepState, Value } from "../../ipc/client";
 import { duration, json } from "../../lib/format";
@@ -28,14 +29,7 @@ export function StepPanel({ spec, planning, state, target, onOpenTool }: StepPan
       <section className="section">
         <div className="step-title">
           <code data-testid="inspector-step">{spec.id}</code>
-          <button
-            type="button"
-            className="link mono"
-            data-testid="inspector-open-tool"
-            onClick={() => onOpenTool(spec.tool)}
-          >
-            {spec.tool}
-          </button>
+          <ToolName name={spec.tool} onOpen={onOpenTool} />
           <span className="step-title-status">
             {state ? (
               <>

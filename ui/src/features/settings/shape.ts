@@ -4,7 +4,9 @@
  */
 import type { Settings, Value } from "../../ipc/client";
 
-const OF_OBJECTS = ["modes", "intents", "visibility"];
+const OF_OBJECTS = ["modes", "intents", "visibility", "discovery.directory.groups", "capabilities.matchers"];
+/** Lists of lists, and maps whose keys are the person's own: Rust says what is wrong with them. */
+const FREE = ["capabilities.aliases", "capabilities.implications"];
 /** Null means that there is no allow-list. */
 const MAY_BE_NULL = ["policy.allowed"];
 
@@ -17,6 +19,8 @@ const isObject = (value: Value): value is { [key: string]: Value } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 function compare(value: Value, known: Value, path: string): string | null {
+  if (FREE.includes(path))
+    return typeof value === "object" && value !== null ? null : `${path} must be a list or an object`;
   if (MAY_BE_NULL.includes(path)) return value === null ? null : list(value, path);
   if (Array.isArray(known)) return list(value, path);
   if (!isObject(known)) return typeof value === typeof known ? null : `${path} must be a ${typeof known}`;

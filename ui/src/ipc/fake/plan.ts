@@ -18,6 +18,8 @@ import type {
   Value,
 } from "../client";
 import { EXECUTION_STATES } from "../client";
+import { guidanceOf, suggestionsFor } from "./capabilities";
+import { blocksOf, turnsOf } from "./turns";
 import { costOf, decided, isVisible, totalOf, verdict, visibilityTrail } from "./visibility";
 
 export type EdgeOf = GraphEdge;
@@ -194,14 +196,14 @@ export function makePlanning(
     findings: scenario.findings ?? [],
     tokens: tokensOf(tools, request, settings),
     funnel: funnelOf(trails),
-    trails,
-    turns: [],
-    savings: { encoding: "o200k_base", exact: false, full_tools: 0, full: 0, rows: [], gross: 0, overhead: 0, net: 0 },
-    guidance: { lines: [], total_lines: 0, tokens: 0 },
-    suggestions: [],
-    blocks: { blocks: [], tokens: 0 },
+    // Beyond this many a planning carries only the trails of the tools that it is about.
+    trails: trails.length > 500 ? trails.filter((t) => alive.has(t.tool)) : trails,
+    guidance: guidanceOf(tools, request, settings),
+    suggestions: settings.capabilities.suggest ? suggestionsFor(request.query, tools) : [],
+    blocks: blocksOf(settings),
     discovery: [],
     reply: null,
+    ...turnsOf(tools, request, settings, scenario.modelText !== ""),
   };
 }
 
@@ -306,7 +308,8 @@ function tokensOf(tools: ToolSpec[], request: Request, settings: Settings): Plan
     }),
     tools: tools
       .map((t) => ({ tool: t.name, cost: costOf(t), total: totalOf(t), visible: isVisible(t, request, settings) }))
-      .sort((a, b) => b.total - a.total),
+      .sort((a, b) => b.total - a.total)
+      .slice(0, 200),
   };
 }
 

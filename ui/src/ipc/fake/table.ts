@@ -1,107 +1,256 @@
-/** The catalog table, lints and history of the in-browser host: the shapes, with as little behaviour as moves the views. */
-import { Problem, type Host, type Settings, type ToolSpec } from "../client";
-import { costOf, isVisible, rowOf, visibilityTrail } from "./visibility";
+/** The catalog's table of the in-browser host: filter, facets, pages, bulk edits. */
+import type {
+  BulkPreview,
+  CatalogFilter,
+  CatalogItem,
+  CatalogPage,
+  CatalogQuery,
+  Change,
+  Facet,
+  FacetName,
+  Lint,
+  Selection,
+  Suggestion,
+  ToolPatch,
+  ToolSpec,
+} from "../client";
+import { diffOf, type Desk } from "./desk";
+import { lintsOf } from "./lints";
+import { costOf, decided, rowOf, visibilityTrail } from "./visibility";
 
-interface Shelf {
-  tools: ToolSpec[];
-  revision: number;
-  settings: Settings;
+const WRITES = ["create", "update", "delete", "archive", "write", "send", "export", "run", "commit"];
+
+export function suggestionFor(spec: ToolSpec): Suggestion | null {
+  if (spec.classification !== "unclassified") return null;
+  const write = WRITES.find((w) => spec.name.includes(w));
+  return write
+    ? { classification: "DESTRUCTIVE", reason: `Its name says that it changes something`, evidence: write }
+    : { classification: "SAFE", reason: "It only reads: nothing in it speaks of change", evidence: "count" };
 }
 
-type Table = Pick<
-  Host,
-  | "planningView"
-  | "lints"
-  | "applyLintFix"
-  | "catalogQuery"
-  | "bulkPreview"
-  | "bulkEdit"
-  | "undo"
-  | "redo"
-  | "catalogHistory"
-  | "toolDiff"
-  | "catalogDiff"
-  | "revertCatalog"
-  | "suggestClassification"
->;
+interface Entry {
+  item: CatalogItem;
+  hay: string;
+  values: Record<FacetName, string[]>;
+}
 
-function refuse(): never {
-  throw new Problem({
-    code: "fake.missing",
-    message: "The stand-in for Rust does not do this",
-    hint: "Open the window instead of a browser.",
+/** The lists of the filter and the facet that each stands for. */
+const LISTS: FacetName[] = [
+  "namespaces", "groups", "categories", "classifications", "loadings", "side_effects", "tags", "gates", "lints", "ages",
+]; // prettier-ignore
+
+export class Table {
+  private cache = { key: "", entries: [] as Entry[] };
+  private last: { key: string; all: Entry[]; sorted: Entry[]; facets: Facet[] } | null = null;
+
+  constructor(
+    private readonly desk: Desk,
+    private readonly trailsOf: (plan: number | null) => Map<string, CatalogItem["row"]> | null,
+  ) {}
+
+  private entries({ request, plan }: CatalogQuery): Entry[] {
+    const { desk } = this;
+    const key = JSON.stringify([desk.revision, plan, { ...request, query: "" }]);
+    if (this.cache.key === key) return this.cache.entries;
+    const planned = this.trailsOf(plan);
+    const lints = new Map<string, Lint[]>();
+    for (const lint of lintsOf(desk)) for (const t of lint.tools) lints.set(t, [...(lints.get(t) ?? []), lint]);
+    const changedAt = new Map<string, [number, number]>();
+    for (const { row, changes } of desk.revisions)
+      for (const name of changes.keys()) changedAt.set(name, [row.revision, row.at_ms]);
+    const window = desk.settings.planner.context_window;
+    const entries = desk.tools.map((spec): Entry => {
+      const trail = visibilityTrail(spec, request, desk.settings);
+      const visible = trail.verdicts.every((v) => v.outcome === "kept");
+      const row = planned?.get(spec.name) ?? rowOf(spec, trail, visible);
+      const cost = costOf(spec);
+      const [changed_revision, changed_ms] = changedAt.get(spec.name) ?? [1, Date.now() - 30 * 3_600_000];
+      const item: CatalogItem = {
+        row,
+        description: spec.description,
+        capabilities: spec.capabilities,
+        cost,
+        share: (cost.name + cost.description + cost.schema) / window,
+        lints: (lints.get(spec.name) ?? []).map(({ code, severity }) => ({ code, severity })),
+        suggestion: suggestionFor(spec),
+        stats: null,
+        changed_revision,
+        changed_ms,
+      };
+      const decidedAt = decided(trail);
+      return {
+        item,
+        hay: `${spec.name} ${spec.title ?? ""} ${spec.description} ${spec.tags.join(" ")} ${spec.group}`.toLowerCase(),
+        values: {
+          namespaces: [spec.namespace],
+          groups: [spec.group],
+          categories: [spec.category],
+          classifications: [spec.classification],
+          loadings: [spec.loading],
+          side_effects: [spec.side_effects],
+          tags: spec.tags,
+          gates: [planned ? row.gate : decidedAt.gate],
+          visible: [String(row.visible)],
+          lints: item.lints.map((l) => l.code),
+          ages: [changed_revision === desk.revision ? "newest" : changed_revision > 1 ? "day" : "week"],
+        },
+      };
+    });
+    this.cache = { key, entries };
+    return entries;
+  }
+
+  found(query: CatalogQuery): { all: Entry[]; found: Entry[]; facets: Facet[] } {
+    const all = this.entries(query);
+    const { filter } = query;
+    const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
+    const chosen = (name: FacetName): string[] =>
+      name === "visible" ? (filter.visible === null ? [] : [String(filter.visible)]) : (filter[name] as string[]);
+    const names: FacetName[] = [...LISTS, "visible"];
+    const active = names.filter((n) => chosen(n).length > 0);
+    const fits = (entry: Entry, name: FacetName) => {
+      const wanted = chosen(name);
+      return name === "tags"
+        ? wanted.every((t) => entry.values.tags.includes(t))
+        : wanted.some((v) => entry.values[name].includes(v));
+    };
+    const counts = new Map(names.map((n) => [n, new Map<string, number>()]));
+    const found: Entry[] = [];
+    for (const entry of all) {
+      if (!words.every((w) => entry.hay.includes(w))) continue;
+      const misses = active.filter((n) => !fits(entry, n));
+      if (misses.length > 1) continue;
+      if (misses.length === 0) found.push(entry);
+      for (const name of misses.length === 1 ? misses : names) {
+        const count = counts.get(name)!;
+        for (const value of entry.values[name]) count.set(value, (count.get(value) ?? 0) + 1);
+      }
+    }
+    const facets = names.map((name): Facet => {
+      const values = [...counts.get(name)!].sort((a, b) => b[1] - a[1]);
+      return {
+        name,
+        distinct: values.length,
+        values: values.slice(0, 200).map(([value, n]) => ({ value, count: n, selected: chosen(name).includes(value) })),
+      };
+    });
+    return { all, found, facets };
+  }
+
+  /** Other pages of the same question need not be found again. */
+  private sorted(query: CatalogQuery) {
+    const key = JSON.stringify([this.desk.revision, { ...query, offset: 0, limit: 0 }]);
+    if (this.last?.key !== key) {
+      const { all, found, facets } = this.found(query);
+      this.last = { key, all, facets, sorted: sortItems(found, query) };
+    }
+    return this.last;
+  }
+
+  page(query: CatalogQuery): CatalogPage {
+    const began = performance.now();
+    const { all, sorted, facets } = this.sorted(query);
+    return {
+      revision: this.desk.revision,
+      all: all.length,
+      total: sorted.length,
+      offset: query.offset,
+      rows: sorted.slice(query.offset, query.offset + Math.min(query.limit, 500)).map((e) => e.item),
+      facets,
+      context_window: this.desk.settings.planner.context_window,
+      undo: this.desk.undoState(),
+      took_ms: performance.now() - began,
+    };
+  }
+
+  names(selection: Selection): string[] {
+    return selection.kind === "tools" ? selection.names : this.found(selection.query).found.map((e) => e.item.row.name);
+  }
+
+  edited(selection: Selection, patch: ToolPatch): { before: ToolSpec; after: ToolSpec }[] {
+    const names = new Set(this.names(selection));
+    return this.desk.tools
+      .filter((t) => names.has(t.name))
+      .map((before) => ({ before, after: patched(before, patch) }))
+      .filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after));
+  }
+
+  preview(selection: Selection, patch: ToolPatch, changes: Change[]): BulkPreview {
+    const edited = this.edited(selection, patch);
+    return {
+      selected: this.names(selection).length,
+      changed: edited.length,
+      examples: edited.slice(0, 50).map(({ before, after }) => diffOf(before.name, before, after)),
+      changes,
+      problems: [],
+    };
+  }
+}
+
+function sortItems(found: Entry[], { sort, descending, filter }: CatalogQuery): Entry[] {
+  const word = filter.text.toLowerCase();
+  const value: Partial<Record<CatalogQuery["sort"], (e: Entry) => string | number>> = {
+    name: (e) => e.item.row.name,
+    namespace: (e) => e.item.row.namespace,
+    group: (e) => e.item.row.group,
+    category: (e) => e.item.row.category,
+    classification: (e) => e.item.row.classification,
+    loading: (e) => e.item.row.loading,
+    side_effects: (e) => e.item.row.side_effects,
+    gate: (e) => e.item.row.gate,
+    tokens: (e) => e.item.row.tokens,
+    changed: (e) => e.item.changed_ms,
+    lints: (e) => e.item.lints.length,
+    ...(word !== "" && { relevance: (e: Entry) => (e.item.row.name.includes(word) ? 0 : 1) }),
+  };
+  const of = value[sort];
+  if (!of) return descending ? [...found].reverse() : found;
+  const by = descending ? -1 : 1;
+  return [...found].sort((a, b) => {
+    const [x, y] = [of(a), of(b)];
+    return x < y ? -by : x > y ? by : 0;
   });
 }
 
-export function fakeTable(shelf: () => Shelf): Table {
-  const none = { undo: null, redo: null };
+export function patched(spec: ToolSpec, patch: ToolPatch): ToolSpec {
+  const lists = (own: string[], add: string[], remove: string[]) => [
+    ...own.filter((t) => !remove.includes(t)),
+    ...add.filter((t) => !own.includes(t)),
+  ];
+  const suggested = patch.accept_suggestions ? suggestionFor(spec)?.classification : undefined;
   return {
-    planningView: async () => ({
-      display_ids: [],
-      expanded_ids: [],
-      ids: [],
-      entries: [],
-      guidance: [],
-      capabilities: [],
-      callable: [],
-      phantoms: [],
-      unknown: [],
-      overreach: [],
-      undescribed: [],
-    }),
-    lints: async () => ({
-      revision: shelf().revision,
-      total: 0,
-      errors: 0,
-      warnings: 0,
-      infos: 0,
-      codes: [],
-      lints: [],
-      took_ms: 0.1,
-    }),
-    applyLintFix: async () => refuse(),
-    catalogQuery: async ({ request, filter, offset, limit }) => {
-      const { tools, revision, settings } = shelf();
-      const text = filter.text.toLowerCase();
-      const found = tools.filter((tool) => `${tool.name} ${tool.description}`.toLowerCase().includes(text));
-      return structuredClone({
-        revision,
-        all: tools.length,
-        total: found.length,
-        offset,
-        rows: found.slice(offset, offset + limit).map((tool) => ({
-          row: rowOf(tool, visibilityTrail(tool, request, settings), isVisible(tool, request, settings)),
-          description: tool.description,
-          capabilities: tool.capabilities,
-          cost: costOf(tool),
-          share: 0.001,
-          lints: [],
-          suggestion: null,
-          stats: null,
-          changed_revision: 1,
-          changed_ms: 0,
-        })),
-        facets: [],
-        context_window: 200_000,
-        undo: none,
-        took_ms: 0.1,
-      });
-    },
-    bulkPreview: async () => ({ selected: 0, changed: 0, examples: [], changes: [], problems: [] }),
-    bulkEdit: async () => refuse(),
-    undo: async () => refuse(),
-    redo: async () => refuse(),
-    catalogHistory: async () => ({ revisions: [], total: 0, undo: none }),
-    toolDiff: async (tool) => ({ tool, kind: "same", changed: [] }),
-    catalogDiff: async (from, to) => ({
-      from,
-      to: to ?? shelf().revision,
-      added: 0,
-      removed: 0,
-      changed: 0,
-      tools: [],
-    }),
-    revertCatalog: async () => refuse(),
-    suggestClassification: async () => [],
+    ...spec,
+    classification: patch.classification ?? suggested ?? spec.classification,
+    loading: patch.loading ?? spec.loading,
+    category: patch.category ?? spec.category,
+    side_effects: patch.side_effects ?? spec.side_effects,
+    group: patch.group ?? spec.group,
+    namespace: patch.namespace ?? spec.namespace,
+    critical: patch.critical ?? spec.critical,
+    timeout_ms: patch.timeout_ms === 0 ? null : (patch.timeout_ms ?? spec.timeout_ms),
+    tags: lists(spec.tags, patch.add_tags, patch.remove_tags),
+    capabilities: lists(spec.capabilities, patch.add_capabilities, patch.remove_capabilities),
+    guidance: lists(spec.guidance, patch.add_guidance, patch.remove_guidance),
   };
 }
+
+export function labelOf(count: number, patch: ToolPatch): string {
+  const empty = (v: unknown) => v === null || v === false || (Array.isArray(v) && v.length === 0);
+  const parts = Object.entries(patch).flatMap(([k, v]) => (empty(v) ? [] : [k.replaceAll("_", " ")]));
+  return `${count} ${count === 1 ? "tool" : "tools"}: ${parts.join(", ")}`;
+}
+
+export const noFilter = (): CatalogFilter => ({
+  text: "",
+  namespaces: [],
+  groups: [],
+  categories: [],
+  classifications: [],
+  loadings: [],
+  side_effects: [],
+  tags: [],
+  gates: [],
+  visible: null,
+  lints: [],
+  ages: [],
+});

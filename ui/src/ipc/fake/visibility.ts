@@ -63,7 +63,16 @@ export const decided = (trail: Trail): Verdict => trail.verdicts.find(stops) ?? 
 export const isVisible = (tool: ToolSpec, request: Request, settings: Settings): boolean =>
   visibilityTrail(tool, request, settings).verdicts.every((v) => v.outcome === "kept");
 
-export function costOf(tool: ToolSpec): { name: number; description: number; schema: number } {
+type Cost = { name: number; description: number; schema: number };
+const costs = new WeakMap<ToolSpec, Cost>();
+
+export function costOf(tool: ToolSpec): Cost {
+  const cost = costs.get(tool) ?? countOf(tool);
+  costs.set(tool, cost);
+  return cost;
+}
+
+function countOf(tool: ToolSpec): Cost {
   const estimate = (text: string) => Math.ceil(text.length / 3.6);
   return {
     name: estimate(tool.name),

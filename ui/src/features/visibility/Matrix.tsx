@@ -1,0 +1,174 @@
+/** Tools against states for the tenant, mode and flags of the top bar; ACTION as it is with an intent. */
+import { Check, EyeOff, Hourglass } from "lucide-react";
+import { useMemo, useState } from "react";
+import { ClassificationBadge } from "../../components/Badges";
+import { Empty } from "../../components/Empty";
+import { PagedTable, type PagedColumn } from "../../components/PagedTable";
+import { ProblemNote } from "../../components/ProblemNote";
+import { ToolName } from "../../components/ToolName";
+import {
+  client,
+  EXECUTION_STATES,
+  Problem,
+  type ExecutionState,
+  type MatrixOnly,
+  type MatrixPage,
+  type MatrixQuery,
+  type MatrixRow,
+} from "../../ipc/client";
+import { count } from "../../lib/format";
+import { usePages } from "../../lib/pages";
+import { useContextRequest } from "../../lib/planning";
+import { useWindow } from "../../lib/store";
+import { GATE } from "../../lib/words";
+
+const ONLY: [MatrixOnly, string][] = [
+  ["all", "All tools"],
+  ["differs", "Differ between states"],
+  ["hidden", "Hidden in every state"],
+  ["unclassified", "Unclassified"],
+];
+
+function stateColumn(state: ExecutionState, i: number, page: MatrixPage | undefined): PagedColumn<MatrixRow> {
+  const all = page?.states.find((s) => s.state === state);
+  return {
+    id: state,
+    name:
+      all && `${count(all.visible)} visible, ${count(all.in_prompt)} in the prompt with ${count(all.tokens)} tokens`,
+    header: (
+      <span className="matrix-state" data-testid={`visible-count-${state}`}>
+        {state}{" "}
+        {all && (
+          <span className="muted">
+            {count(all.visible)} · {count(all.tokens)} tok
+          </span>
+        )}
+      </span>
+    ),
+    cell: (row) => <Cell row={row} at={i} />,
+    title: (row) => row.cells[i]?.reason ?? "",
+    width: "minmax(176px, 1fr)",
+  };
+}
+
+const columnsOf = (page: MatrixPage | undefined): PagedColumn<MatrixRow>[] => [
+  {
+    id: "tool",
+    header: "Tool",
+    cell: (row) => <ToolName name={row.tool} plain />,
+    width: "minmax(190px, 1.6fr)",
+  },
+  {
+    id: "class",
+    header: "Class",
+    cell: (row) => <ClassificationBadge of={row.classification} />,
+    width: "112px",
+  },
+  { id: "group", header: "Group", cell: (row) => row.group || "none", width: "88px" },
+  ...EXECUTION_STATES.map((state, i) => stateColumn(state, i, page)),
+  { id: "tokens", header: "Tokens", cell: (row) => count(row.tokens), width: "66px", numeric: true },
+];
+
+function Cell({ row, at }: { row: MatrixRow; at: number }) {
+  const cell = row.cells[at];
+  if (!cell) return null;
+  if (cell.in_prompt)
+    return (
+      <span className="cell-visible">
+        <Check size={13} aria-hidden /> visible
+      </span>
+    );
+  if (cell.visible)
+    return (
+      <span className="cell-deferred">
+        <Hourglass size={13} aria-hidden /> deferred
+      </span>
+    );
+  return (
+    <span className="cell-hidden">
+      <EyeOff size={13} aria-hidden /> {GATE[cell.gate].toLowerCase()}
+    </span>
+  );
+}
+
+const rowsOf = (page: MatrixPage) => page.rows;
+
+export function Matrix() {
+  const { request } = useContextRequest();
+  const set = useWindow((s) => s.set);
+  const tool = useWindow((s) => s.tool);
+  const [filter, setFilter] = useState("");
+  const [only, setOnly] = useState<MatrixOnly>("all");
+  const [cursor, setCursor] = useState(-1);
+  const [pages, setPages] = useState<readonly number[]>([0]);
+  const { session, mode } = request;
+  const query = useMemo<Omit<MatrixQuery, "offset" | "limit">>(
+    () => ({ session, mode, filter, only }),
+    [session, mode, filter, only],
+  );
+  const { first, rowAt, error } = usePages({
+    queryKey: ["matrix", null, query],
+    load: (offset, limit) => client.visibilityMatrix({ ...query, offset, limit }),
+    rowsOf,
+    pages,
+  });
+  const total = first?.matching ?? 0;
+  const columns = useMemo(() => columnsOf(first), [first]);
+  const open = (index: number) => {
+    setCursor(index);
+    const row = rowAt(index);
+    if (row) set({ tool: row.tool, step: null });
+  };
+  return (
+    <>
+      <div className="toolbar">
+        <input
+          type="search"
+          className="filter-box"
+          aria-label="Filter tools"
+          data-testid="matrix-filter"
+          placeholder="Name, namespace, group or tag"
+          value={filter}
+          onChange={(e) => {
+            setFilter(e.target.value);
+            setCursor(-1);
+          }}
+        />
+        <select
+          aria-label="Which tools"
+          data-testid="matrix-only"
+          value={only}
+          onChange={(e) => setOnly(e.target.value as MatrixOnly)}
+        >
+          {ONLY.map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+        <span className="muted" data-testid="matrix-count">
+          {first && `${count(total)} of ${count(first.tools)} tools`}
+        </span>
+      </div>
+      {error && <ProblemNote problem={Problem.from(error)} />}
+      {first && total === 0 ? (
+        <Empty title="No tool is like that">
+          <p>Change the filter. The matrix holds for the tenant, mode and flags of the top bar.</p>
+        </Empty>
+      ) : (
+        <PagedTable
+          label="Visibility by state"
+          total={total}
+          rowAt={rowAt}
+          rowId={(row) => row.tool}
+          rowTestId={(row) => `visibility-row-${row.tool}`}
+          columns={columns}
+          keys={{ move: open, click: open }}
+          cursor={cursor}
+          isChosen={(row) => row.tool === tool}
+          onPages={setPages}
+        />
+      )}
+    </>
+  );
+}
