@@ -3,8 +3,8 @@
 mod bad_input;
 mod bench;
 mod catalog;
-mod discovery;
 mod control;
+mod discovery;
 mod guard;
 mod handshake;
 mod meaning;

@@ -1,6 +1,6 @@
 //! The outside world behind the engine's ports: model providers and the tools that really run.
 
-pub mod embedding;
 pub mod cache;
+pub mod embedding;
 pub mod models;
 pub mod tools;

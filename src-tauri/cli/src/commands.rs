@@ -224,7 +224,9 @@ async fn plan(workbench: &Workbench, ask: &Ask, samples: &[SampleQuery]) -> Resu
     let request = request(ask, samples)?;
     match &ask.context.session {
         // A state that was named is the person's word.
-        Some(name) if ask.context.state.is_none() && ask.context.intent.is_none() => Ok(workbench.plan_in_session(name, request, None).await?.plan),
+        Some(name) if ask.context.state.is_none() && ask.context.intent.is_none() => {
+            Ok(workbench.plan_in_session(name, request, None).await?.plan)
+        }
         _ => workbench.plan(request, None).await,
     }
 }

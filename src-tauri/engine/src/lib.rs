@@ -16,8 +16,8 @@ macro_rules! pattern {
     };
 }
 
-pub mod capability;
 pub mod cache;
+pub mod capability;
 pub mod classify;
 pub mod compare;
 pub mod decompose;

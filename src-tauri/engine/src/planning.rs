@@ -190,7 +190,12 @@ pub fn decomposition(request: &Request) -> Decomposition {
 pub fn prompt(catalog: &Catalog, index: &Index, settings: &Settings, request: &Request) -> Result<Prompt, Problem> {
     let viewer = validate(settings, request)?;
     let tools = visibility::in_prompt(catalog, &viewer);
-    Ok(prompt_for(&Within { catalog, index, settings: &settings.discovery, viewer: &viewer }, settings, request, &tools))
+    Ok(prompt_for(
+        &Within { catalog, index, settings: &settings.discovery, viewer: &viewer },
+        settings,
+        request,
+        &tools,
+    ))
 }
 
 /// The prompt that offers these tools, with their guidance, what holds for them, and what discovery says of the others.

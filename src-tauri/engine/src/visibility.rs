@@ -133,7 +133,13 @@ impl<'a> Viewer<'a> {
             of_mode: mode.map_or(Names::of(&[]), |mode| Names::of(&mode.tools)),
             rules: rules.map(|rule| (rule, Names::of(&rule.hide))).collect(),
         };
-        Ok(Self { settings, session: &request.session, state: effective_state(settings, request), mode, lists: Arc::new(lists) })
+        Ok(Self {
+            settings,
+            session: &request.session,
+            state: effective_state(settings, request),
+            mode,
+            lists: Arc::new(lists),
+        })
     }
 
     pub fn state(&self) -> ExecutionState {
@@ -341,8 +347,9 @@ impl<'a> Viewer<'a> {
                 let group = if tool.group.is_empty() { "no group".into() } else { format!("the group {}", tool.group) };
                 hidden("mode.group", format!("The mode {} does not permit {group}", mode.name)).set_by("modes")
             }
-            Decision::ModeDiscovery => kept("mode.discovery", "Discovery tools are shown in every mode")
-                .set_by("discovery.discovery_tools"),
+            Decision::ModeDiscovery => {
+                kept("mode.discovery", "Discovery tools are shown in every mode").set_by("discovery.discovery_tools")
+            }
             Decision::ActionShows => kept("state.action", "ACTION shows all that the mode permits"),
             Decision::Handshake => kept("state.handshake", "The intent-selection tool is always shown"),
             Decision::Safe => {
@@ -357,14 +364,18 @@ impl<'a> Viewer<'a> {
                     .set_by("classification")
             }
             Decision::Loaded => kept("loading.always", "Loaded from the start"),
-            Decision::LoadedAsDeferred => kept("loading.discovery_off", "Deferred, but loaded because discovery is off")
-                .set_by("discovery.enabled"),
+            Decision::LoadedAsDeferred => {
+                kept("loading.discovery_off", "Deferred, but loaded because discovery is off")
+                    .set_by("discovery.enabled")
+            }
             Decision::LoadedByPattern(pattern) => {
                 let reason = format!("Loaded from the start: its name fits {pattern}");
                 Verdict::kept(gate, "loading.pattern", reason).set_by("discovery.always_loaded_patterns")
             }
-            Decision::LoadedByDefault => kept("loading.default", "Declares nothing; the default loads it from the start")
-                .set_by("discovery.default_loading"),
+            Decision::LoadedByDefault => {
+                kept("loading.default", "Declares nothing; the default loads it from the start")
+                    .set_by("discovery.default_loading")
+            }
             Decision::Activated => {
                 kept("loading.activated", "Activated in this session").set_by("discovery.activation_scope")
             }

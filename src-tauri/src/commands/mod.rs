@@ -5,10 +5,10 @@
 pub mod capability;
 pub mod catalog;
 pub mod catalog_table;
-pub mod discovery;
 pub mod control;
-pub mod past;
+pub mod discovery;
 pub mod embedding;
+pub mod past;
 pub mod plan;
 pub mod run;
 pub mod session;

@@ -178,12 +178,7 @@ impl Workbench {
 
 /// A tool's row of the table, by its way through the gates: in the planning where that tells of it, else by the
 /// session alone.
-pub(crate) fn row_of(
-    entry: &Entry,
-    told: Option<&Trail>,
-    viewer: &Viewer,
-    counter: &dyn TokenCounter,
-) -> CatalogRow {
+pub(crate) fn row_of(entry: &Entry, told: Option<&Trail>, viewer: &Viewer, counter: &dyn TokenCounter) -> CatalogRow {
     let spec = &entry.spec;
     let end = told.and_then(|trail| trail.decided().or(trail.verdicts.last())).cloned();
     let Verdict { gate, outcome, reason, .. } = end.unwrap_or_else(|| viewer.end(spec));

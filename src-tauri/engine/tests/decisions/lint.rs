@@ -221,7 +221,8 @@ fn faults_of_lists() {
 /// K-12, W3-8: deferred tools that nobody can find.
 #[test]
 fn faults_of_discovery() {
-    let discovery = DiscoverySettings { enabled: true, discovery_tools: vec!["tool_search".into()], ..Default::default() };
+    let discovery =
+        DiscoverySettings { enabled: true, discovery_tools: vec!["tool_search".into()], ..Default::default() };
     let settings = Settings { discovery, ..Default::default() };
     let deferred = with("rare", |t| t.loading = Loading::Deferred);
     check("deferred.unreachable", "rare", std::slice::from_ref(&deferred), &settings);

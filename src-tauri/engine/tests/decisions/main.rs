@@ -5,8 +5,8 @@
 //! for real time, reads a file or opens a socket.
 
 mod bench;
-mod compare;
 mod capability;
+mod compare;
 mod control;
 mod desk;
 mod discovery;
