@@ -37,7 +37,7 @@ pub(crate) struct Options {
 
 type Section = (&'static str, fn(&Options) -> Vec<Table>);
 
-const SECTIONS: [Section; 7] = [
+const SECTIONS: [Section; 10] = [
     ("decision", decision::tables),
     ("screen", screen::tables),
     ("speedup", speedup::tables),

@@ -62,13 +62,13 @@ fn catalogs() -> Vec<Catalog> {
 
 fn settings() -> Vec<Settings> {
     let intent = |id: &str, status| Intent { id: id.into(), status, ..Intent::default() };
-    let mut usual = Settings::default();
-    usual.intents = vec![
+    let intents = vec![
         intent("REQ-1", IntentStatus::Open),
         intent("REQ-2", IntentStatus::Active),
         intent("REQ-done", IntentStatus::Completed),
         intent("REQ-blocked", IntentStatus::Blocked),
     ];
+    let usual = Settings { intents, ..Settings::default() };
     let edits: [fn(&mut Settings); 10] = [
         |_| {},
         |s| s.policy.denied = vec!["write_to_file".into()],
