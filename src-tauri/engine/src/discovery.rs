@@ -50,7 +50,7 @@ use std::{
     sync::{Arc, LazyLock},
 };
 use vocabulary::{Act, COMMON, GROUPS, act};
-use words::{Asked, Word, asked, beginning, words};
+use words::{Asked, Word, asked, beginning, under_way, words};
 
 /// The built-in names of the discovery tools.
 pub const SEARCH: &str = "tool_search";
@@ -290,20 +290,24 @@ impl Index {
     /// The best `limit` tools for `query` among those that `counts` accepts, best first; equal scores by name. By words
     /// and meaning where [`Self::uses_meaning`], else by words.
     pub fn search(&self, query: &str, limit: usize, counts: impl Fn(&str) -> bool) -> Vec<Hit> {
-        let asked = asked(query);
-        let likeness = self.likeness(query, &asked);
-        let found = SCRATCH.with_borrow_mut(|scratch| match likeness {
-            Some(likeness) => self.fuse(&asked, &likeness, scratch),
-            None => self.rank(&asked, scratch),
-        });
-        self.best(query, &asked, found, limit, counts)
+        newest_first(query, |query| {
+            let asked = asked(query);
+            let likeness = self.likeness(query, &asked);
+            let found = SCRATCH.with_borrow_mut(|scratch| match likeness {
+                Some(likeness) => self.fuse(&asked, &likeness, scratch),
+                None => self.rank(&asked, scratch),
+            });
+            self.best(query, &asked, found, limit, &counts)
+        })
     }
 
     /// As [`Self::search`], by words alone.
     pub fn by_words(&self, query: &str, limit: usize, counts: impl Fn(&str) -> bool) -> Vec<Hit> {
-        let asked = asked(query);
-        let found = SCRATCH.with_borrow_mut(|scratch| self.rank(&asked, scratch));
-        self.best(query, &asked, found, limit, counts)
+        newest_first(query, |query| {
+            let asked = asked(query);
+            let found = SCRATCH.with_borrow_mut(|scratch| self.rank(&asked, scratch));
+            self.best(query, &asked, found, limit, &counts)
+        })
     }
 
     /// By meaning alone; nothing where meaning is not used or the query is in a language that models here do not know.
@@ -543,6 +547,13 @@ impl Index {
         }
         matched
     }
+}
+
+/// Searches for what a transcript leaves to be done; for all of it, as for other queries, where that says too little by
+/// itself: "and the other one?"
+fn newest_first(query: &str, search: impl Fn(&str) -> Vec<Hit>) -> Vec<Hit> {
+    let open = under_way(query).map(&search);
+    open.filter(|hits| hits.iter().any(|h| h.evidence >= FITS)).unwrap_or_else(|| search(query))
 }
 
 /// What the query asks to be done.

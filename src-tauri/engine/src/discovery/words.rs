@@ -103,6 +103,44 @@ pub(super) fn beginning(query: &str) -> &str {
     cut(query, MAX_BYTES)
 }
 
+/// Who speaks in a transcript: "user: ...". The first few are the person.
+const SPEAKERS: [&str; 9] = ["user", "human", "customer", "assistant", "system", "agent", "bot", "ai", "tool"];
+const PERSONS: usize = 3;
+
+/// Of a transcript, a turn a speaker, what is still to be done: from the first thing that the person says after the last
+/// call of a tool, with what was asked back since. None for other texts, and where no tool was called.
+pub(super) fn under_way(query: &str) -> Option<&str> {
+    let query = beginning(query);
+    let (mut called, mut open) = (false, None);
+    let mut at = 0;
+    for line in query.split_inclusive('\n') {
+        if let Some((person, said)) = turn(line) {
+            if !person && is_call(said) {
+                (called, open) = (true, None);
+            } else if person && called && open.is_none() {
+                open = Some(&query[at + line.len() - said.len()..]);
+            }
+        }
+        at += line.len();
+    }
+    open.filter(|open| !open.trim().is_empty())
+}
+
+/// Whether the person speaks in a line that begins a turn, and what is said.
+fn turn(line: &str) -> Option<(bool, &str)> {
+    let (speaker, said) = line.split_once([':', '：'])?;
+    let place = SPEAKERS.iter().position(|s| s.eq_ignore_ascii_case(speaker.trim()))?;
+    Some((place < PERSONS, said))
+}
+
+/// Whether a turn begins with a call as programs write it: `[find_flights(...`.
+fn is_call(said: &str) -> bool {
+    let name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '/');
+    let call = said.trim_start_matches(|c: char| c.is_whitespace() || c == '[');
+    let rest = call.trim_start_matches(name);
+    rest.len() < call.len() && rest.starts_with('(')
+}
+
 /// The beginning of a text, at most so many bytes.
 pub(super) fn cut(text: &str, bytes: usize) -> &str {
     let mut end = text.len().min(bytes);
@@ -339,6 +377,18 @@ mod tests {
             ["Hi! Find \"Yes. No. Maybe\" on the web.", "Then delete three old files. Thanks"]
         );
         assert_eq!(sentences("List files"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn what_was_called_in_a_transcript_is_done() {
+        let done = "Is it cold in Rome?\nsystem: [get_weather(city=\"Rome\")]\nsystem: 12 degrees\n";
+        let next = "A table for two then\nassistant: At what time?\nUser: At eight";
+        assert_eq!(under_way(&format!("{done}User: {next}")), Some(format!(" {next}").as_str()));
+        assert_eq!(under_way(&format!("{done}user: {next}\nassistant: book(at=8)\nhuman:再见")), Some("再见"));
+        assert_eq!(under_way(done), None);
+        assert_eq!(under_way(&format!("{done}user:  ")), None);
+        assert_eq!(under_way("A table\nassistant: When?\nuser: At eight"), None);
+        assert_eq!(under_way("note: [f()]\nuser: list files (all)"), None);
     }
 
     #[test]
