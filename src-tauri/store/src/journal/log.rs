@@ -3,7 +3,7 @@
 //! A transaction of SQLite costs ten times as much as a step that does nothing. So the events of a run that this store
 //! drives are appended to a file of the store's own, one `write` per append, and `append` returns; the writer's thread
 //! puts them into the tables a few milliseconds later, many at once. What `write` has taken survives `kill -9`; who
-//! opens the workspace next takes in the logs of the dead. See `docs/decisions/0010-durability.md`.
+//! opens the workspace next takes in the logs of the dead. See `docs/decisions/0013-durability.md`.
 //!
 //! A line is `run seq at_ms json`; the first line of the file is the mark of its owner. A line that was cut off, and
 //! all that follow, were never acknowledged.
