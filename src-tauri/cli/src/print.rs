@@ -171,7 +171,7 @@ pub fn run(detail: &RunDetail) {
                 format!("{note}{}", middle_truncate(&result.data.to_string(), 90))
             }
             (_, Some(error), _) => format!("{} ({})", error.message, error.hint),
-            (_, _, Some(skip)) => format!("{skip:?}"),
+            (_, _, Some(skip)) => toolplan_workbench::skip_reason(skip),
             _ => match last.and_then(|a| a.outcome.as_ref()) {
                 Some(AttemptOutcome::Failed { error }) => error.message.clone(),
                 _ => String::new(),

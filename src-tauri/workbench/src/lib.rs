@@ -33,6 +33,7 @@ pub mod views;
 pub mod visibility;
 
 pub use control::{parse_breakpoint, parse_fault};
+pub use describe::skip as skip_reason;
 pub use doctor::Check;
 pub use environment::SettingOrigin;
 pub use runs::RunUpdate;

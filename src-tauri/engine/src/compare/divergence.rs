@@ -64,13 +64,21 @@ pub fn first_divergence(a: &Record, b: &Record, pairs: &[(Option<usize>, Option<
         }
     }
     let pair = |i: usize, j: usize| differs(i.min(j), &a.calls[i], &b.calls[j]);
+    // A call that was given up shows what happened to another one: it stands back for a difference of its own.
+    let gave_up = |d: &Divergence| {
+        let unanswered = |calls: &[Call], seq| calls.iter().any(|c| Some(c.seq) == seq && c.outcome.is_none());
+        d.kind == DivergenceKind::Answer && (unanswered(&a.calls, d.seq_a) || unanswered(&b.calls, d.seq_b))
+    };
+    let mut given_up = None;
     for i in 0..a.calls.len().max(b.calls.len()) {
         // A pair is looked at where the first of its two calls stands.
         let from_a = of_a.get(i).copied().flatten().filter(|&j| j >= i).and_then(|j| pair(i, j));
         let from_b = of_b.get(i).copied().flatten().filter(|&k| k > i).and_then(|k| pair(k, i));
         let both = [from_a, from_b].into_iter().flatten();
-        if let Some(found) = both.min_by(|x, y| (&x.tool_a, &x.step_a).cmp(&(&y.tool_a, &y.step_a))) {
-            return Some(found);
+        match both.min_by(|x, y| (&x.tool_a, &x.step_a).cmp(&(&y.tool_a, &y.step_a))) {
+            Some(found) if gave_up(&found) => given_up = given_up.or(Some(found)),
+            Some(found) => return Some(found),
+            None => {}
         }
         let alone =
             |calls: &'_ [Call], partners: &[Option<usize>]| calls.get(i).filter(|_| partners[i].is_none()).cloned();
@@ -78,6 +86,9 @@ pub fn first_divergence(a: &Record, b: &Record, pairs: &[(Option<usize>, Option<
             (None, None) => {}
             (mine, theirs) => return Some(unpaired(i, mine.as_ref(), theirs.as_ref())),
         }
+    }
+    if given_up.is_some() {
+        return given_up;
     }
     if let Some(i) = (0..a.calls.len()).find(|&i| of_a[i] != Some(i)) {
         let (mine, theirs) = (&a.calls[i], &b.calls[i]);

@@ -127,6 +127,12 @@ fn the_first_divergence_is_a_tool_call() {
     );
     parts(
         &origin,
+        &with(&["a jira key=A-1", "b web url=w"], &["a", "b", "b!gone", ".failed"]),
+        DivergenceKind::Arguments,
+        r#"Call 2 (web in b): the argument url is "u" in one run and "w" in the other"#,
+    );
+    parts(
+        &origin,
         &with(plan, &["a", "a!gone", ".failed"]),
         DivergenceKind::Answer,
         r#"Call 1 (jira in a): one run got a result, the other the error "gone""#,
