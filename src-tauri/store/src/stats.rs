@@ -67,11 +67,11 @@ pub struct Stats {
 }
 
 impl CallStats<'_> {
-    /// How often each tool was answered from the result cache, by name.
-    pub fn cache_hits(&self) -> Result<HashMap<String, u32>, Problem> {
+    /// How often the tool was answered from the result cache.
+    pub fn cache_hits(&self, tool: &str) -> Result<u32, Problem> {
         self.0.read(|db| {
-            let mut query = db.prepare_cached("SELECT tool, count(*) FROM cache_hit GROUP BY tool")?;
-            Ok(query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
+            let mut query = db.prepare_cached("SELECT count(*) FROM cache_hit WHERE tool = ?")?;
+            Ok(query.query_row([tool], |row| row.get(0))?)
         })
     }
 

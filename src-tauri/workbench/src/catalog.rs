@@ -56,8 +56,15 @@ impl Workbench {
             cost: entry.token_cost(&self.counter(&settings)),
             trail,
             history: self.tool_history(name)?,
-            stats: self.inner.store.stats().summary(name)?.map(tool_stats),
+            stats: self.tool_stats(name)?,
         })
+    }
+
+    /// How the tool has behaved so far; null when no call of it has ended (K-03).
+    pub(crate) fn tool_stats(&self, name: &str) -> Result<Option<ToolStats>, Problem> {
+        let stats = self.inner.store.stats();
+        let Some(summary) = stats.summary(name)? else { return Ok(None) };
+        Ok(Some(tool_stats(summary, stats.cache_hits(name)?)))
     }
 
     /// Stores an edited or new tool as a new revision. The next planning uses it.
@@ -217,7 +224,7 @@ pub(crate) fn unknown(catalog: &Catalog, name: &str) -> Problem {
     Problem::new("catalog.unknown", format!("there is no tool called {name}"), hint)
 }
 
-pub(crate) fn tool_stats(s: Stats) -> ToolStats {
+fn tool_stats(s: Stats, cache_hits: u32) -> ToolStats {
     ToolStats {
         calls: s.calls,
         failures: s.failures,
@@ -228,6 +235,6 @@ pub(crate) fn tool_stats(s: Stats) -> ToolStats {
         p95_ms: s.p95_ms as f64,
         failure_rate: s.failure_rate,
         average_confidence: s.average_confidence,
-        cache_hits: None,
+        cache_hits,
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     Workbench,
-    catalog::{row_of, tool_stats},
+    catalog::row_of,
     views::catalog::{
         Age, CatalogFilter, CatalogItem, CatalogPage, CatalogQuery, CatalogSort, Facet, FacetName, FacetValue, LintMark,
     },
@@ -109,7 +109,7 @@ impl Workbench {
                 share: f64::from(cost.total()) / f64::from(window),
                 lints: desk.lints.of_tool(&spec.name).map(mark).collect(),
                 suggestion: is_unclassified(spec).then(|| classify::suggest(spec)),
-                stats: self.inner.store.stats().summary(&spec.name)?.map(tool_stats),
+                stats: self.tool_stats(&spec.name)?,
                 changed_revision,
                 changed_ms,
             })

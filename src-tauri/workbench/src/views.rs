@@ -251,8 +251,8 @@ pub struct ToolStats {
     pub failure_rate: f64,
     /// 0..1, over the calls that reported one.
     pub average_confidence: Option<f64>,
-    /// Calls that the result cache answered; null where nobody counts them.
-    pub cache_hits: Option<u32>,
+    /// Calls that the result cache answered instead.
+    pub cache_hits: u32,
 }
 
 /// A row of the list of runs.

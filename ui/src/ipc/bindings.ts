@@ -2514,8 +2514,8 @@ export type ToolStats = {
 	failure_rate: number | null,
 	/**  0..1, over the calls that reported one. */
 	average_confidence: number | null,
-	/**  Calls that the result cache answered; null where nobody counts them. */
-	cache_hits: number | null,
+	/**  Calls that the result cache answered instead. */
+	cache_hits: number,
 };
 
 /**  One tool's part in the prompt. */

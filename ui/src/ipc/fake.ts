@@ -201,7 +201,7 @@ export function createHost(): Host {
               p95_ms: 1180,
               failure_rate: 0.25,
               average_confidence: 0.81,
-              cache_hits: null,
+              cache_hits: 0,
             }
           : null,
       };
