@@ -1,9 +1,11 @@
 //! Pictures of every view of the real window for `docs/images/`, taken by `make images`.
 
 use crate::support::App;
+use serde_json::json;
 use std::path::PathBuf;
 
 const F5: &str = "\u{E035}";
+const F9: &str = "\u{E039}";
 
 /// Walks through the sample and pictures each view, light and dark, at two sizes. Runs only when asked, because it
 /// writes into the repository.
@@ -47,14 +49,52 @@ fn picture_every_view() {
     app.click("catalog-row-jira_transition");
     app.find(&App::id("inspector"));
     picture("catalog");
+    app.click("page-tab-lints");
+    app.find(&App::id("lint-list"));
+    picture("lints");
     app.click("rail-visibility");
     app.find(&App::id("visible-count-REASONING"));
     picture("visibility");
+    app.click("page-tab-session");
+    app.find(&App::id("session-now"));
+    picture("session");
+    app.click("rail-discovery");
+    app.fill("lab-query", "purge failed jobs");
+    app.find(&App::id("lab-columns"));
+    picture("lab");
+    app.click("rail-capabilities");
+    app.find(&App::id("extension-add"));
+    picture("capabilities");
     app.click("rail-runs");
     app.click("run-row-1");
     app.find(&App::id("event-slider"));
     app.click("event-back");
     picture("run");
+    app.click("run-tab-timeline");
+    app.find(&App::id("timeline-summary"));
+    picture("timeline");
+    app.click("rail-plan");
+    app.click("step-step-2");
+    app.press(&[F9]);
+    app.press(&[F5]);
+    app.find("[data-testid=\"pause-banner\"][data-reason=\"breakpoint\"]");
+    picture("paused");
+    app.press(&[F5]);
+    app.find("[data-testid=\"step-status-step-3\"][data-status=\"succeeded\"]");
+    app.press(&[F9]);
+    app.click("rail-runs");
+    app.click("run-row-2");
+    app.find("[data-testid=\"run-outcome\"][data-outcome-of-run=\"succeeded\"]");
+    app.click("run-fork");
+    app.choose("fork-step", "step-1");
+    app.write_json("fork-arguments", &json!({"query": "how often a job is tried again", "top_k": 1}));
+    app.click("fork-policy");
+    app.choose("policy-source-vector_search", "live");
+    app.choose("policy-source-combine_results", "live");
+    picture("fork");
+    app.click("fork-start");
+    app.find(&App::id("compare-divergence"));
+    picture("compare");
     app.click("rail-settings");
     picture("settings");
     app.click("rail-plan");

@@ -202,6 +202,31 @@ impl App {
         self.ask("POST", "/actions", Some(actions)).expect("keys can be pressed");
     }
 
+    /// Replaces what stands in the JSON editor with the test id, at the keyboard.
+    pub fn write_json(&self, id: &str, value: &Value) {
+        let css = format!("{} .cm-content", Self::id(id));
+        let editor = self.find(&css);
+        poll(&css, || self.ask("POST", &format!("/element/{editor}/click"), None));
+        self.press(&["\u{E009}", "a"]);
+        self.ask("POST", &format!("/element/{editor}/value"), Some(json!({"text": value.to_string()})))
+            .expect("the editor can be written in");
+        let shown = poll(&css, || self.ask("GET", &format!("/element/{editor}/text"), None));
+        let read = serde_json::from_str::<Value>(shown.as_str().unwrap_or_default()).unwrap_or_default();
+        assert_eq!(&read, value, "the editor holds what was typed: {shown}");
+    }
+
+    /// Drags with the left button from the middle of the element by so many pixels, in so many moves.
+    pub fn drag(&self, css: &str, by: (i32, i32), moves: i32) {
+        let element = self.find(css);
+        let to = |x: i32, y: i32| json!({"type": "pointerMove", "duration": 16, "origin": {ELEMENT: element}, "x": x, "y": y});
+        let mut actions = vec![to(0, 0), json!({"type": "pointerDown", "button": 0})];
+        actions.extend((1..=moves).map(|n| to(by.0 * n / moves, by.1 * n / moves)));
+        actions.push(json!({"type": "pointerUp", "button": 0}));
+        let mouse =
+            json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions});
+        self.ask("POST", "/actions", Some(json!({"actions": [mouse]}))).expect("the mouse can drag");
+    }
+
     /// Runs a script in the page and returns what it returns.
     pub fn script(&self, script: &str) -> Value {
         self.ask("POST", "/execute/sync", Some(json!({"script": script, "args": []}))).expect("the script runs")

@@ -1,3 +1,4 @@
+import { count, counted } from "../lib/format";
 import type { RunState } from "../ipc/client";
 
 /** How far a run is: `2 of 4 steps`. */
@@ -6,7 +7,7 @@ export function StepProgress({ run }: { run: RunState }) {
   const done = steps.filter((s) => s.status === "succeeded").length;
   return (
     <span className="muted" data-testid="run-progress">
-      {done} of {steps.length} steps
+      {count(done)} of {counted(steps.length, "step")}
     </span>
   );
 }

@@ -116,7 +116,9 @@ export function ForkDialog({ run, graph, state, cursor, step: chosen, onClose }:
         </label>
       </div>
       <details>
-        <summary className="muted">Who answers the calls after it: the record, unless chosen otherwise</summary>
+        <summary className="muted" data-testid="fork-policy">
+          Who answers the calls after it: the record, unless chosen otherwise
+        </summary>
         <PolicyTable graph={graph} sources={sources} onChange={setSources} onValid={setValid} />
       </details>
       <div className="modal-actions">

@@ -104,6 +104,7 @@ export function PolicyTable({ graph, sources, onChange, onValid }: PolicyTablePr
             <code className="truncate grow">{tool}</code>
             <span className="muted">{calls === 1 ? "1 step" : `${calls} steps`}</span>
             <select
+              data-testid={`policy-source-${tool}`}
               aria-label={`Who answers ${tool}`}
               value={source}
               onChange={(e) => {

@@ -4,7 +4,7 @@ import { RunOutcomeBadge } from "../../components/Badges";
 import { Empty } from "../../components/Empty";
 import { ProblemNote } from "../../components/ProblemNote";
 import { Problem } from "../../ipc/client";
-import { duration, moment } from "../../lib/format";
+import { count, counted, duration, moment } from "../../lib/format";
 import { runsQuery } from "../../lib/queries";
 import { useWindow } from "../../lib/store";
 import "./run.css";
@@ -41,7 +41,7 @@ export function RunList() {
               <RunOutcomeBadge of={run.outcome} />
               {run.pinned && <Pin size={11} aria-label="Kept for ever" />}
               <span className="muted">
-                {run.succeeded} of {run.steps} steps
+                {count(run.succeeded)} of {counted(run.steps, "step")}
               </span>
               <span className="run-time">{run.duration_ms === null ? "" : duration(run.duration_ms)}</span>
             </span>

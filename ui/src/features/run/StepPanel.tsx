@@ -3,7 +3,7 @@ import { StatusIcon } from "../../components/Status";
 import { ToolName } from "../../components/ToolName";
 import { TrailList } from "../../components/TrailList";
 import type { Planning, RunState, StepSpec, StepState, Value } from "../../ipc/client";
-import { duration, json } from "../../lib/format";
+import { duration, inline, json } from "../../lib/format";
 import { STATUS } from "../../lib/words";
 import { Attempts } from "./Attempts";
 import { StepActions } from "./StepActions";
@@ -23,6 +23,8 @@ export function StepPanel({ spec, planning, state, target, onOpenTool }: StepPan
   // The steps were made from the calls that went on, in the same order.
   const calls = planning.guard.calls.filter((c) => c.outcome !== "dropped");
   const call = calls[planning.plan.steps.findIndex((s) => s.id === spec.id)];
+  const edited = state?.edited_arguments ?? null;
+  const args = edited ?? spec.arguments;
   const subQuery = planning.decomposition.sub_queries.find((s) => s.id === spec.sub_query);
   return (
     <div className="panel-column">
@@ -46,8 +48,13 @@ export function StepPanel({ spec, planning, state, target, onOpenTool }: StepPan
       </section>
       <section className="section" aria-label="Arguments">
         <h3>Arguments</h3>
+        {edited && (
+          <p className="muted">
+            Changed by hand. The plan says <code>{inline(spec.arguments)}</code>
+          </p>
+        )}
         <dl className="arguments">
-          {Object.entries(spec.arguments).map(([name, value]) => (
+          {Object.entries(args).map(([name, value]) => (
             <div key={name}>
               <dt>{name}</dt>
               <dd>
@@ -56,7 +63,7 @@ export function StepPanel({ spec, planning, state, target, onOpenTool }: StepPan
             </div>
           ))}
         </dl>
-        {Object.keys(spec.arguments).length === 0 && <p className="muted">The call takes no arguments.</p>}
+        {Object.keys(args).length === 0 && <p className="muted">The call takes no arguments.</p>}
       </section>
       {state && <Attempts state={state} />}
       {call?.call.tool === spec.tool && (
