@@ -177,7 +177,7 @@ impl Workbench {
         index
     }
 
-    /// Reads what an edit left unread: a few tools at once, more in the background where the person wants that.
+    /// Takes what is at hand of what an edit left unread, and reads the rest: a few tools at once, more in the background where the person wants that.
     pub(crate) fn read_on(&self) {
         let Some(reader) = self.inner.meaning.reader() else { return };
         let tools = self.tools();
@@ -189,10 +189,17 @@ impl Workbench {
             .collect();
         // Let go of the index: changed in place, it need not be copied.
         drop(tools);
-        if unread.len() <= FEW {
-            let texts: Vec<String> = unread.iter().map(|(_, text)| text.clone()).collect();
+        let texts: Vec<String> = unread.iter().map(|(_, text)| text.clone()).collect();
+        let known = match reader.known(&texts) {
+            Ok(known) => known,
+            Err(problem) => return self.inner.meaning.fail(problem),
+        };
+        let (at_hand, missing): (Vec<_>, Vec<_>) = unread.into_iter().zip(known).partition(|(_, v)| v.is_some());
+        self.take_in_vectors(at_hand.into_iter().filter_map(|(tool, vector)| Some((tool, vector?))));
+        if missing.len() <= FEW {
+            let texts: Vec<String> = missing.iter().map(|((_, text), _)| text.clone()).collect();
             match reader.all(&texts, |_, _| {}) {
-                Ok(vectors) => self.take_in_vectors(unread.into_iter().zip(vectors)),
+                Ok(vectors) => self.take_in_vectors(missing.into_iter().map(|(tool, _)| tool).zip(vectors)),
                 Err(problem) => self.inner.meaning.fail(problem),
             }
         } else if self.inner.meaning.reads_on.load(Ordering::Relaxed) {
