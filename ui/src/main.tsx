@@ -3,6 +3,9 @@ import { createRoot } from "react-dom/client";
 // Before the components: their own styles refine these.
 import "./styles/tokens.css";
 import "./styles/base.css";
+import "./styles/layout.css";
+import "./styles/forms.css";
+import "./styles/floating.css";
 import "./styles/components.css";
 import { App } from "./app/App";
 import { ErrorBoundary } from "./app/ErrorBoundary";

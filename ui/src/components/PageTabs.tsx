@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import "./page-tabs.css";
 
 interface PageTabsProps<Value extends string> {
   label: string;

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { Group, Panel, Separator, useDefaultLayout } from "react-resizable-panels";
+import "./panes.css";
 
 export interface Pane {
   id: string;

@@ -1,6 +1,7 @@
 import type { Outcome, Verdict } from "../ipc/client";
 import { GATE } from "../lib/words";
 import { OutcomeBadge, Rule } from "./Badges";
+import "./trail.css";
 
 const STOPS: readonly Outcome[] = ["hidden", "dropped", "not_chosen"];
 

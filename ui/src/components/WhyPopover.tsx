@@ -1,7 +1,7 @@
 /** Why a tool is hidden or shown: its whole way through the gates, what else would have stopped it, and other states. */
 import * as Popover from "@radix-ui/react-popover";
 import { useQuery } from "@tanstack/react-query";
-import { Check, EyeOff, Hourglass, X } from "lucide-react";
+import { X } from "lucide-react";
 import { useRef } from "react";
 import { Problem, type Outcome, type Request, type Verdict, type WhyRow } from "../ipc/client";
 import { useContextRequest } from "../lib/planning";
@@ -9,6 +9,7 @@ import { toolQuery, whyQuery } from "../lib/queries";
 import { useWindow, type WhyAsked } from "../lib/store";
 import { GATE } from "../lib/words";
 import { ClassificationBadge, Rule } from "./Badges";
+import { Seen } from "./Seen";
 import { ProblemNote } from "./ProblemNote";
 import { TrailList } from "./TrailList";
 import "./tool-name.css";
@@ -149,19 +150,7 @@ function StateLine({ row }: { row: WhyRow }) {
   return (
     <li data-testid={`why-${row.state}`} data-visible={row.visible}>
       <code>{row.state}</code>
-      {row.in_prompt ? (
-        <span className="cell-visible">
-          <Check size={13} aria-hidden /> shown
-        </span>
-      ) : row.visible ? (
-        <span className="cell-deferred">
-          <Hourglass size={13} aria-hidden /> deferred
-        </span>
-      ) : (
-        <span className="cell-hidden">
-          <EyeOff size={13} aria-hidden /> hidden
-        </span>
-      )}
+      <Seen how={row.in_prompt ? "visible" : row.visible ? "deferred" : "hidden"} />
       <span className="muted">
         {row.decided?.reason ?? ""}
         {row.also.length > 0 && `; also ${row.also.map((v) => GATE[v.gate].toLowerCase()).join(", ")}`}

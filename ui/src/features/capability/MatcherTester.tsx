@@ -1,6 +1,6 @@
 /** Which capabilities the words of a query call for: the patterns that match, where, and the tools. */
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Empty } from "../../components/Empty";
 import { ProblemNote } from "../../components/ProblemNote";
 import { ToolName } from "../../components/ToolName";
@@ -10,6 +10,7 @@ import { segments } from "../../lib/highlight";
 import { useContextRequest } from "../../lib/planning";
 import { infoQuery } from "../../lib/queries";
 import { useWindow } from "../../lib/store";
+import { useRested } from "../../lib/useRested";
 
 const TYPING_MS = 250;
 
@@ -18,7 +19,7 @@ export function MatcherTester() {
   const draft = useWindow((s) => s.draft.query);
   const { data: info } = useQuery(infoQuery);
   const [query, setQuery] = useState(request.query || draft);
-  const rested = useRested(query.trim());
+  const rested = useRested(query.trim(), TYPING_MS);
   const on = info?.settings.capabilities.suggest ?? false;
   // The suggestions are part of a planning; this one is not shown anywhere else.
   const { data, error } = useQuery({
@@ -115,13 +116,4 @@ function Suggested({ suggestion: { capability, tools, matches, along_with } }: {
       </span>
     </li>
   );
-}
-
-function useRested(text: string): string {
-  const [rested, setRested] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(text), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return rested;
 }

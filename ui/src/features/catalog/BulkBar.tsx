@@ -2,13 +2,14 @@
 import * as Popover from "@radix-ui/react-popover";
 import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { FieldDiff } from "../../components/FieldDiff";
 import { ProblemNote } from "../../components/ProblemNote";
-import { client, Problem, type CatalogQuery, type Selection, type ToolPatch } from "../../ipc/client";
+import { client, Problem, type CatalogQuery, type Selection } from "../../ipc/client";
 import { bulkEdit } from "../../lib/edits";
 import { counted } from "../../lib/format";
 import { countOf, nothing, type Chosen } from "../../lib/selection";
+import { useRested } from "../../lib/useRested";
 import { FIELDS, patchOf, sentence } from "./bulk";
 import { useTable } from "./table";
 
@@ -27,7 +28,9 @@ export function BulkBar({ chosen, query, total, plan }: BulkBarProps) {
   const [text, setText] = useState("");
   const [saving, setSaving] = useState(false);
   const field = FIELDS.find((f) => f.id === fieldId) ?? FIELDS[0]!;
-  const patch = useRested(patchOf(field, text));
+  const typed = patchOf(field, text);
+  const says = JSON.stringify(typed);
+  const patch = useRested(says, TYPING_MS) === says ? typed : null;
   const selection: Selection =
     chosen.kind === "all" ? { kind: "filter", query } : { kind: "tools", names: [...chosen.names] };
   const { data: preview, error } = useQuery({
@@ -40,10 +43,9 @@ export function BulkBar({ chosen, query, total, plan }: BulkBarProps) {
   });
 
   const apply = async () => {
-    const now = patchOf(field, text);
-    if (now === null || saving) return;
+    if (typed === null || saving) return;
     setSaving(true);
-    await bulkEdit(selection, now);
+    await bulkEdit(selection, typed);
     setSaving(false);
     setText("");
   };
@@ -133,15 +135,4 @@ export function BulkBar({ chosen, query, total, plan }: BulkBarProps) {
       </button>
     </form>
   );
-}
-
-/** The patch once it has not changed for a moment. */
-function useRested(patch: ToolPatch | null): ToolPatch | null {
-  const [rested, setRested] = useState(patch);
-  const key = JSON.stringify(patch);
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(patch), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [key]);
-  return JSON.stringify(rested) === key ? rested : null;
 }

@@ -1,9 +1,10 @@
 /** Every tool of the workspace, and where its way ended for the open query. */
 import { PanelLeft, X } from "lucide-react";
-import { useCallback, useEffect, useMemo, useRef, useState, type MouseEvent } from "react";
+import { useEffect, useMemo, useState, type MouseEvent } from "react";
 import { Empty } from "../../components/Empty";
 import { PagedTable, type PagedColumn } from "../../components/PagedTable";
 import { ProblemNote } from "../../components/ProblemNote";
+import { isTyping, SearchBox } from "../../components/SearchBox";
 import { client, Problem, type CatalogItem, type CatalogPage, type CatalogSort } from "../../ipc/client";
 import { count, counted } from "../../lib/format";
 import { usePages, useRowReader } from "../../lib/pages";
@@ -37,7 +38,21 @@ function useCatalogPages() {
   return { query, plan, request, asked };
 }
 
+/** "f" opens and closes the facets. */
+function useFacetKey() {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== "f" || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+      const { facetsOpen, set } = useTable.getState();
+      set({ facetsOpen: !facetsOpen });
+    };
+    window.addEventListener("keydown", press);
+    return () => window.removeEventListener("keydown", press);
+  }, []);
+}
+
 export function CatalogTable() {
+  useFacetKey();
   const { query, plan, request, asked } = useCatalogPages();
   const [pages, setPages] = useState<readonly number[]>([0]);
   const { first, rowAt, error } = usePages({ ...asked, pages });
@@ -53,7 +68,13 @@ export function CatalogTable() {
   return (
     <>
       <div className="toolbar">
-        <FilterBox />
+        <SearchBox
+          label="Search tools"
+          testId="catalog-filter"
+          placeholder="Search name, description, tags…"
+          value={filter.text}
+          onChange={(text) => setFilter({ text })}
+        />
         <span className="muted" data-testid="catalog-count">
           {first &&
             (isFiltered(filter) ? `${count(total)} of ${counted(first.all, "tool")}` : counted(first.all, "tool"))}
@@ -77,7 +98,7 @@ export function CatalogTable() {
         <ColumnMenu />
       </div>
       {error && <ProblemNote problem={Problem.from(error)} />}
-      <div className="catalog-body">
+      <div className="beside catalog-body">
         {facetsOpen && first && <FacetPanel facets={first.facets} />}
         {first && total === 0 ? (
           <Nothing empty={first.all === 0} />
@@ -174,39 +195,6 @@ function useKeys(
     },
     all: () => useTable.getState().set({ chosen: everything }),
   };
-}
-
-/** What is typed shows at once; the rows follow as fast as they are found. */
-function FilterBox() {
-  const text = useTable((s) => s.filter.text);
-  const box = useRef<HTMLInputElement>(null);
-  const focus = useCallback((event: KeyboardEvent) => {
-    const typing = event.target instanceof HTMLElement && event.target.closest("input, textarea, select, .cm-editor");
-    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "f") {
-      const { facetsOpen, set } = useTable.getState();
-      set({ facetsOpen: !facetsOpen });
-    }
-    if (event.key !== "/") return;
-    event.preventDefault();
-    box.current?.focus();
-  }, []);
-  useEffect(() => {
-    window.addEventListener("keydown", focus);
-    return () => window.removeEventListener("keydown", focus);
-  }, [focus]);
-  return (
-    <input
-      ref={box}
-      type="search"
-      className="filter-box"
-      data-testid="catalog-filter"
-      aria-label="Search tools"
-      placeholder="Search name, description, tags…  ( / )"
-      value={text}
-      onChange={(e) => setFilter({ text: e.target.value })}
-    />
-  );
 }
 
 function Nothing({ empty }: { empty: boolean }) {

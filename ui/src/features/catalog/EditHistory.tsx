@@ -6,7 +6,7 @@ import { Empty } from "../../components/Empty";
 import { FieldDiff } from "../../components/FieldDiff";
 import { ProblemNote } from "../../components/ProblemNote";
 import { ToolName } from "../../components/ToolName";
-import { Problem, type CatalogRevision } from "../../ipc/client";
+import { Problem, type CatalogRevision, type UndoState } from "../../ipc/client";
 import { redo, revertCatalog, undo } from "../../lib/edits";
 import { count, counted, moment } from "../../lib/format";
 import { catalogDiffQuery, historyQuery } from "../../lib/queries";
@@ -26,26 +26,8 @@ export function EditHistory() {
   return (
     <>
       <div className="toolbar">
-        <button
-          type="button"
-          className="button small"
-          disabled={!steps.undo}
-          title="Undo (Ctrl+Z)"
-          data-testid="history-undo"
-          onClick={() => void undo()}
-        >
-          <Undo2 size={13} aria-hidden /> Undo{steps.undo && `: ${steps.undo.label}`}
-        </button>
-        <button
-          type="button"
-          className="button small"
-          disabled={!steps.redo}
-          title="Redo (Ctrl+Shift+Z)"
-          data-testid="history-redo"
-          onClick={() => void redo()}
-        >
-          <Redo2 size={13} aria-hidden /> Redo{steps.redo && `: ${steps.redo.label}`}
-        </button>
+        <StepButton word="Undo" keys="Ctrl+Z" icon={Undo2} step={steps.undo} act={undo} />
+        <StepButton word="Redo" keys="Ctrl+Shift+Z" icon={Redo2} step={steps.redo} act={redo} />
         <span className="grow" />
         {shown && <Compare pair={shown} revisions={revisions} onPair={setPair} />}
       </div>
@@ -57,8 +39,8 @@ export function EditHistory() {
           </p>
         </Empty>
       ) : (
-        <div className="history">
-          <ol className="history-list" aria-label="Revisions" data-testid="history-list">
+        <div className="beside">
+          <ol className="side-list history-list" aria-label="Revisions" data-testid="history-list">
             {revisions.map((row) => (
               <RevisionLine
                 key={row.revision}
@@ -80,6 +62,30 @@ export function EditHistory() {
         </div>
       )}
     </>
+  );
+}
+
+interface StepButtonProps {
+  word: "Undo" | "Redo";
+  keys: string;
+  icon: typeof Undo2;
+  /** What it would take back or make again. */
+  step: UndoState["undo"];
+  act: () => Promise<void>;
+}
+
+function StepButton({ word, keys, icon: Icon, step, act }: StepButtonProps) {
+  return (
+    <button
+      type="button"
+      className="button small"
+      disabled={!step}
+      title={`${word} (${keys})`}
+      data-testid={`history-${word.toLowerCase()}`}
+      onClick={() => void act()}
+    >
+      <Icon size={13} aria-hidden /> <span className="truncate">{step ? `${word}: ${step.label}` : word}</span>
+    </button>
   );
 }
 

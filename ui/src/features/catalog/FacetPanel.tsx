@@ -38,7 +38,7 @@ function word(name: FacetName, value: string): string {
 export function FacetPanel({ facets }: { facets: Facet[] }) {
   const byName = new Map(facets.map((f) => [f.name, f]));
   return (
-    <div className="facet-panel" aria-label="Facets">
+    <div className="side-list facet-panel" aria-label="Facets">
       {ORDER.map((name) => {
         const facet = byName.get(name);
         return facet && facet.values.length > 0 && <FacetGroup key={name} facet={facet} />;
@@ -58,13 +58,13 @@ function FacetGroup({ facet }: { facet: Facet }) {
         <button
           type="button"
           key={value}
-          className="facet-value"
+          className="side-choice facet-value"
           aria-pressed={selected}
           data-testid={`facet-${facet.name}-${value}`}
           onClick={() => setFilter(withFacet(useTable.getState().filter, facet.name, value))}
         >
-          <span className="truncate">{word(facet.name, value)}</span>
-          <span>{count(n)}</span>
+          <span className="grow truncate">{word(facet.name, value)}</span>
+          <span className="side-count">{count(n)}</span>
         </button>
       ))}
       {(rest > 0 || all) && facet.distinct > SHOWN && (

@@ -1,15 +1,21 @@
 /** The tool's metadata as fields that save themselves, so their effect on the open plan is seen while typing. */
-import { useEffect, useState, type ReactNode } from "react";
+import { Fragment, useEffect, useState, type ReactNode } from "react";
 import { JsonEditor } from "../../components/JsonEditor";
 import { ListField } from "../../components/ListField";
 import { NumberField } from "../../components/NumberField";
 import { ProblemNote } from "../../components/ProblemNote";
-import type { Classification, ToolDetail, ToolSpec } from "../../ipc/client";
+import type { ToolDetail, ToolSpec } from "../../ipc/client";
 import { ApplicabilityField } from "./ApplicabilityField";
 import { useToolSave } from "./save";
 
-const CLASSIFICATIONS: readonly Classification[] = ["SAFE", "DESTRUCTIVE", "unclassified"];
-const LOADINGS: readonly ToolSpec["loading"][] = ["undeclared", "always", "deferred"];
+const CHOICES = [
+  { key: "classification", label: "Classification", options: ["SAFE", "DESTRUCTIVE", "unclassified"] },
+  { key: "loading", label: "Loading", options: ["undeclared", "always", "deferred"] },
+] as const;
+const LISTS = [
+  { key: "tags", label: "Tags" },
+  { key: "capabilities", label: "Capabilities" },
+] as const;
 
 export function ToolEditor({ detail }: { detail: ToolDetail }) {
   const { name } = detail.spec;
@@ -48,36 +54,25 @@ export function ToolEditor({ detail }: { detail: ToolDetail }) {
         </label>,
       )}
       <div className="field-row">
-        {field(
-          "classification",
-          <label className="field">
-            <span>Classification</span>
-            <select
-              data-testid="field-classification"
-              value={spec.classification}
-              onChange={(e) => void edit({ classification: e.target.value as Classification })}
-            >
-              {CLASSIFICATIONS.map((c) => (
-                <option key={c}>{c}</option>
-              ))}
-            </select>
-          </label>,
-        )}
-        {field(
-          "loading",
-          <label className="field">
-            <span>Loading</span>
-            <select
-              data-testid="field-loading"
-              value={spec.loading}
-              onChange={(e) => void edit({ loading: e.target.value as ToolSpec["loading"] })}
-            >
-              {LOADINGS.map((l) => (
-                <option key={l}>{l}</option>
-              ))}
-            </select>
-          </label>,
-        )}
+        {CHOICES.map(({ key, label, options }) => (
+          <Fragment key={key}>
+            {field(
+              key,
+              <label className="field">
+                <span>{label}</span>
+                <select
+                  data-testid={`field-${key}`}
+                  value={spec[key]}
+                  onChange={(e) => void edit({ [key]: e.target.value })}
+                >
+                  {options.map((option) => (
+                    <option key={option}>{option}</option>
+                  ))}
+                </select>
+              </label>,
+            )}
+          </Fragment>
+        ))}
       </div>
       <div className="field-row">
         {field(
@@ -103,26 +98,20 @@ export function ToolEditor({ detail }: { detail: ToolDetail }) {
           />,
         )}
       </div>
-      {field(
-        "tags",
-        <ListField
-          label="Tags"
-          testId="field-tags"
-          value={spec.tags}
-          placeholder="none"
-          onChange={(tags) => type({ tags })}
-        />,
-      )}
-      {field(
-        "capabilities",
-        <ListField
-          label="Capabilities"
-          testId="field-capabilities"
-          value={spec.capabilities}
-          placeholder="none"
-          onChange={(capabilities) => type({ capabilities })}
-        />,
-      )}
+      {LISTS.map(({ key, label }) => (
+        <Fragment key={key}>
+          {field(
+            key,
+            <ListField
+              label={label}
+              testId={`field-${key}`}
+              value={spec[key]}
+              placeholder="none"
+              onChange={(list) => type({ [key]: list })}
+            />,
+          )}
+        </Fragment>
+      ))}
       {field(
         "applicability",
         <ApplicabilityField

@@ -1,11 +1,11 @@
 /** The columns that the catalog's table can show. */
-import { Check, EyeOff, Hourglass, TriangleAlert } from "lucide-react";
+import { TriangleAlert } from "lucide-react";
 import { ClassificationBadge, OutcomeBadge } from "../../components/Badges";
 import type { PagedColumn } from "../../components/PagedTable";
+import { Seen } from "../../components/Seen";
 import { ToolName } from "../../components/ToolName";
 import type { CatalogItem, CatalogSort } from "../../ipc/client";
 import { count, duration, moment, percent, UNKNOWN } from "../../lib/format";
-import { GATE } from "../../lib/words";
 import { Classify } from "./Classify";
 
 export type CatalogColumn = PagedColumn<CatalogItem> & { sort?: CatalogSort };
@@ -79,7 +79,7 @@ export const COLUMNS: CatalogColumn[] = [
     id: "visible",
     header: "Visible",
     name: "Visible to the model",
-    cell: ({ row }) => <Seen item={row} />,
+    cell: ({ row }) => <Seen how={seen(row)} gate={row.gate} />,
     title: ({ row }) => row.reason,
     width: "104px",
     sort: "gate",
@@ -126,25 +126,8 @@ export const COLUMNS: CatalogColumn[] = [
   ),
 ];
 
-function Seen({ item: { visible, outcome, gate } }: { item: CatalogItem["row"] }) {
-  if (visible)
-    return (
-      <span className="cell-visible">
-        <Check size={13} aria-hidden /> yes
-      </span>
-    );
-  if (outcome === "deferred")
-    return (
-      <span className="cell-deferred">
-        <Hourglass size={13} aria-hidden /> deferred
-      </span>
-    );
-  return (
-    <span className="cell-hidden">
-      <EyeOff size={13} aria-hidden /> {GATE[gate].toLowerCase()}
-    </span>
-  );
-}
+const seen = ({ visible, outcome }: CatalogItem["row"]) =>
+  visible ? "visible" : outcome === "deferred" ? "deferred" : "hidden";
 
 export const columnWord = ({ id, name, header }: CatalogColumn): string =>
   name ?? (typeof header === "string" ? header : id);

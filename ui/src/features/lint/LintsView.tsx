@@ -51,18 +51,19 @@ export function LintsView() {
         <span className="grow" />
         <FixAll page={data} code={code} />
       </div>
-      <div className="lints">
-        <ul className="lint-codes" aria-label="Codes">
+      <div className="beside">
+        <ul className="side-list lint-codes" aria-label="Codes">
           <li>
-            <button type="button" aria-pressed={code === null} onClick={() => setCode(null)}>
+            <button type="button" className="side-choice" aria-pressed={code === null} onClick={() => setCode(null)}>
               <span className="grow">All</span>
-              <span>{count(shown.reduce((n, c) => n + c.count, 0))}</span>
+              <span className="side-count">{count(shown.reduce((n, c) => n + c.count, 0))}</span>
             </button>
           </li>
           {shown.map((c) => (
             <li key={c.code}>
               <button
                 type="button"
+                className="side-choice"
                 aria-pressed={code === c.code}
                 data-testid={`lint-code-${c.code}`}
                 onClick={() => {
@@ -73,7 +74,7 @@ export function LintsView() {
                 <span className="lint-dot" data-severity={c.severity} title={SEVERITY[c.severity]} />
                 <code className="grow truncate">{c.code}</code>
                 {c.fixable > 0 && <Wrench size={12} aria-label={`${c.fixable} with a fix`} />}
-                <span>{count(c.count)}</span>
+                <span className="side-count">{count(c.count)}</span>
               </button>
             </li>
           ))}

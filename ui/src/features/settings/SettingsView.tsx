@@ -56,12 +56,13 @@ function Form({ info }: { info: AppInfo }) {
         </button>
       </div>
       {problem && <ProblemNote problem={problem} />}
-      <div className="settings-both">
-        <nav className="settings-nav" aria-label="Groups of settings">
+      <div className="beside">
+        <nav className="side-list settings-nav" aria-label="Groups of settings">
           {GROUPS.map(({ id, label }) => (
             <button
               type="button"
               key={id}
+              className="side-choice"
               aria-current={id === group ? "true" : undefined}
               data-testid={`settings-nav-${id}`}
               onClick={() => setGroup(id)}

@@ -18,7 +18,7 @@ export function FunnelPanel({ rows }: { rows: FunnelRow[] }) {
   const all = Math.max(1, ...rows.map((r) => r.left + r.lost));
   const row = rows.find((r) => r.gate === open && r.lost > 0);
   return (
-    <div className="funnel-both">
+    <div className="beside">
       <ol className="funnel" data-testid="funnel">
         {rows.map((r) => (
           <li

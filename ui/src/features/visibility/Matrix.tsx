@@ -1,10 +1,11 @@
 /** Tools against states for the tenant, mode and flags of the top bar; ACTION as it is with an intent. */
-import { Check, EyeOff, Hourglass } from "lucide-react";
 import { useMemo, useState } from "react";
 import { ClassificationBadge } from "../../components/Badges";
 import { Empty } from "../../components/Empty";
 import { PagedTable, type PagedColumn } from "../../components/PagedTable";
 import { ProblemNote } from "../../components/ProblemNote";
+import { SearchBox } from "../../components/SearchBox";
+import { Seen } from "../../components/Seen";
 import { ToolName } from "../../components/ToolName";
 import {
   client,
@@ -20,7 +21,6 @@ import { count } from "../../lib/format";
 import { usePages } from "../../lib/pages";
 import { useContextRequest } from "../../lib/planning";
 import { useWindow } from "../../lib/store";
-import { GATE } from "../../lib/words";
 
 const ONLY: [MatrixOnly, string][] = [
   ["all", "All tools"],
@@ -71,24 +71,7 @@ const columnsOf = (page: MatrixPage | undefined): PagedColumn<MatrixRow>[] => [
 
 function Cell({ row, at }: { row: MatrixRow; at: number }) {
   const cell = row.cells[at];
-  if (!cell) return null;
-  if (cell.in_prompt)
-    return (
-      <span className="cell-visible">
-        <Check size={13} aria-hidden /> visible
-      </span>
-    );
-  if (cell.visible)
-    return (
-      <span className="cell-deferred">
-        <Hourglass size={13} aria-hidden /> deferred
-      </span>
-    );
-  return (
-    <span className="cell-hidden">
-      <EyeOff size={13} aria-hidden /> {GATE[cell.gate].toLowerCase()}
-    </span>
-  );
+  return cell && <Seen how={cell.in_prompt ? "visible" : cell.visible ? "deferred" : "hidden"} gate={cell.gate} />;
 }
 
 const rowsOf = (page: MatrixPage) => page.rows;
@@ -122,15 +105,13 @@ export function Matrix() {
   return (
     <>
       <div className="toolbar">
-        <input
-          type="search"
-          className="filter-box"
-          aria-label="Filter tools"
-          data-testid="matrix-filter"
+        <SearchBox
+          label="Filter tools"
+          testId="matrix-filter"
           placeholder="Name, namespace, group or tag"
           value={filter}
-          onChange={(e) => {
-            setFilter(e.target.value);
+          onChange={(text) => {
+            setFilter(text);
             setCursor(-1);
           }}
         />

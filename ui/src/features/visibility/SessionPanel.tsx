@@ -97,6 +97,11 @@ function Panel({ view }: { view: SessionView }) {
   );
 }
 
+const WAYS_OUT = [
+  { kind: "recover", word: "Recover", icon: LifeBuoy, title: "To REASONING, out of any state" },
+  { kind: "reset", word: "Reset", icon: RotateCcw, title: "Back to REQUEST" },
+] as const;
+
 function Actions({ onSend }: { onSend: (event: SessionEvent) => void }) {
   const [text, setText] = useState("");
   const query = useWindow((s) => s.draft.query);
@@ -134,24 +139,18 @@ function Actions({ onSend }: { onSend: (event: SessionEvent) => void }) {
         </button>
       </div>
       <div className="session-buttons">
-        <button
-          type="button"
-          className="button"
-          data-testid="session-recover"
-          title="To REASONING, out of any state"
-          onClick={() => onSend({ kind: "recover" })}
-        >
-          <LifeBuoy size={13} aria-hidden /> Recover
-        </button>
-        <button
-          type="button"
-          className="button"
-          data-testid="session-reset"
-          title="Back to REQUEST"
-          onClick={() => onSend({ kind: "reset" })}
-        >
-          <RotateCcw size={13} aria-hidden /> Reset
-        </button>
+        {WAYS_OUT.map(({ kind, word, icon: Icon, title }) => (
+          <button
+            type="button"
+            key={kind}
+            className="button"
+            data-testid={`session-${kind}`}
+            title={title}
+            onClick={() => onSend({ kind })}
+          >
+            <Icon size={13} aria-hidden /> {word}
+          </button>
+        ))}
       </div>
     </form>
   );

@@ -33,8 +33,8 @@ export function TokensPanel({ planning }: { planning: Planning }) {
   const set = useWindow((s) => s.set);
   const widest = useMemo(() => Math.max(1, ...tokens.states.map((s) => s.full)), [tokens]);
   return (
-    <div className="tokens">
-      <div className="tokens-states">
+    <div className="beside">
+      <div className="side-list tokens-states">
         <p className="muted">
           Tool definitions, {tokens.encoding}, {tokens.exact ? "exact" : "estimated"}
         </p>

@@ -8,6 +8,14 @@ const needs = (what: string): Proposal["drop"] => ({
   reason: `The query has no ${what}`,
 });
 
+const bySearchText = (tool: string, args: Proposal["args"], evidence: string[]): Proposal => ({
+  tool,
+  args,
+  evidence,
+  reason: "The query holds text to search for",
+  rule: "applies.text",
+});
+
 const guardQuery = "请介绍一下这个项目 😀 and tell me what the README says about its architecture";
 const stagesQuery = "Compare PROJ-123 with what our docs say about login, then write a summary";
 const retryQuery = "Fetch https://status.example.com/api and check it against the docs";
@@ -24,13 +32,10 @@ export const scenarios: Scenario[] = [
     path: "free_text",
     pathReason: "The reply held no tool calls and no JSON, so tool names in its text were read",
     proposals: [
-      {
-        tool: "vector_search",
-        args: { query: guardQuery },
-        evidence: ["介绍一下这个项目 😀", "README says about its architecture"],
-        reason: "The query holds text to search for",
-        rule: "applies.text",
-      },
+      bySearchText("vector_search", { query: guardQuery }, [
+        "介绍一下这个项目 😀",
+        "README says about its architecture",
+      ]),
       { tool: "jira_get_issue", args: {}, drop: needs("Jira key") },
       { tool: "confluence_get_page", args: {}, drop: needs("Confluence page id") },
       { tool: "web_fetch", args: {}, drop: needs("URL") },
@@ -52,20 +57,8 @@ export const scenarios: Scenario[] = [
     path: "offline",
     pathReason: "No model was asked",
     proposals: [
-      {
-        tool: "vector_search",
-        args: { query: "what our docs say about login" },
-        evidence: ["what our docs say about login"],
-        reason: "The query holds text to search for",
-        rule: "applies.text",
-      },
-      {
-        tool: "grep_search",
-        args: { pattern: "login" },
-        evidence: ["login"],
-        reason: "The query holds text to search for",
-        rule: "applies.text",
-      },
+      bySearchText("vector_search", { query: "what our docs say about login" }, ["what our docs say about login"]),
+      bySearchText("grep_search", { pattern: "login" }, ["login"]),
       { tool: "compare_results", args: {}, reason: "Serves the sub-query that compares", rule: "purpose.compare" },
       {
         tool: "synthesize",
@@ -134,13 +127,7 @@ export const scenarios: Scenario[] = [
         reason: "The query holds a URL",
         rule: "applies.url",
       },
-      {
-        tool: "vector_search",
-        args: { query: "the docs" },
-        evidence: ["the docs"],
-        reason: "The query holds text to search for",
-        rule: "applies.text",
-      },
+      bySearchText("vector_search", { query: "the docs" }, ["the docs"]),
       { tool: "verify_claims", args: {}, reason: "Serves the sub-query that checks", rule: "purpose.validate" },
     ],
     steps: [
