@@ -14,6 +14,7 @@ import {
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { useEffect, useMemo, useRef, type KeyboardEvent, type ReactNode } from "react";
+import { tableWidth } from "./tracks";
 import "./table.css";
 
 const ROW = 28;
@@ -48,11 +49,6 @@ const features = tableFeatures({
   sortedRowModel: createSortedRowModel(),
   sortFns: { basic: sortFn_basic },
 });
-
-/** The pixels that a track takes at least: `84px`, `minmax(120px, 1fr)`. */
-function leastWidth(track: string): number {
-  return Number(/(\d+)px/.exec(track)?.[1] ?? 0);
-}
 
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { rows, columns, rowId, selected, onSelect } = props;
@@ -95,8 +91,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   };
 
   const template = columns.map((c) => c.width).join(" ");
-  // Head and rows are grids of their own; with one common width their columns line up.
-  const width = `max(100%, ${columns.reduce((sum, c) => sum + leastWidth(c.width), 0)}px)`;
+  const width = tableWidth(columns);
   return (
     <div
       className="table"

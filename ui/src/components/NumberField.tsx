@@ -8,26 +8,28 @@ interface NumberFieldProps {
   onChange: (value: number | null) => void;
   testId?: string;
   max?: number;
+  /** Also numbers such as 0.25. */
+  fraction?: boolean;
 }
 
 /** Bindings carry these numbers as 32 bits. */
 const LARGEST = 4_294_967_295;
 
-/** A whole number, or nothing where nothing has a meaning. What is no number is marked and not handed on. */
-export function NumberField({ label, value, unset, onChange, testId, max = LARGEST }: NumberFieldProps) {
+/** A number, or nothing where nothing has a meaning. What is no number is marked and not handed on. */
+export function NumberField({ label, value, unset, onChange, testId, max = LARGEST, fraction }: NumberFieldProps) {
   const id = useId();
   const [typed, setTyped] = useState({ text: value?.toString() ?? "", said: value });
   // Once the value no longer is what the text said, it came from outside.
   const text = typed.said === value ? typed.text : (value?.toString() ?? "");
   const fits = (trimmed: string) =>
-    trimmed === "" ? unset !== undefined : /^\d+$/.test(trimmed) && Number(trimmed) <= max;
+    trimmed === "" ? unset !== undefined : (fraction ? /^\d*\.?\d+$/ : /^\d+$/).test(trimmed) && Number(trimmed) <= max;
   const valid = fits(text.trim());
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
       <input
         id={id}
-        inputMode="numeric"
+        inputMode={fraction ? "decimal" : "numeric"}
         data-testid={testId}
         aria-invalid={!valid}
         value={text}
@@ -42,7 +44,7 @@ export function NumberField({ label, value, unset, onChange, testId, max = LARGE
       />
       {!valid && (
         <span className="field-error">
-          A whole number{unset !== undefined ? ", or empty" : ""}, at most {max}
+          A {fraction ? "" : "whole "}number{unset !== undefined ? ", or empty" : ""}, at most {max}
         </span>
       )}
     </div>

@@ -16,6 +16,7 @@ import {
   type RefObject,
 } from "react";
 import { PAGE, pagesOf } from "../lib/pages";
+import { tableWidth } from "./tracks";
 import "./table.css";
 
 const ROW = 28;
@@ -68,10 +69,6 @@ interface PagedTableProps<Row> {
   ref?: Ref<HTMLDivElement>;
 }
 
-function leastWidth(track: string): number {
-  return Number(/(\d+)px/.exec(track)?.[1] ?? 0);
-}
-
 const STEP: Record<string, number> = { ArrowDown: 1, j: 1, J: 1, ArrowUp: -1, k: -1, K: -1, PageDown: 20, PageUp: -20 };
 
 export function PagedTable<Row>(props: PagedTableProps<Row>) {
@@ -121,7 +118,7 @@ export function PagedTable<Row>(props: PagedTableProps<Row>) {
   const latestKeys = useRef(keys);
   latestKeys.current = keys;
   const template = useMemo(() => columns.map((c) => c.width).join(" "), [columns]);
-  const width = `max(100%, ${columns.reduce((sum, c) => sum + leastWidth(c.width), 0)}px)`;
+  const width = tableWidth(columns);
   return (
     <div
       className="table"

@@ -46,7 +46,7 @@ export function Extensions({ settings, view }: ExtensionsProps) {
           <input
             aria-label="Enable an extension"
             data-testid="extension-add"
-            placeholder="enable: web, files, a namespace…"
+            placeholder="enable web, files, a namespace…"
             value={typed}
             onChange={(e) => setTyped(e.target.value)}
           />

@@ -6,11 +6,13 @@ import { PagedTable, type PagedColumn } from "../../components/PagedTable";
 import { ProblemNote } from "../../components/ProblemNote";
 import { isTyping, SearchBox } from "../../components/SearchBox";
 import { client, Problem, type CatalogItem, type CatalogPage, type CatalogSort } from "../../ipc/client";
+import { fitting } from "../../components/tracks";
 import { count, counted } from "../../lib/format";
 import { usePages, useRowReader } from "../../lib/pages";
 import { useContextRequest, useJustChanged } from "../../lib/planning";
 import { countOf, everything, extended, isChosen, only, stretch, these, toggled } from "../../lib/selection";
 import { useWindow } from "../../lib/store";
+import { useWidth } from "../../lib/useWidth";
 import { BulkBar } from "./BulkBar";
 import { ColumnMenu } from "./ColumnMenu";
 import { COLUMNS, type CatalogColumn } from "./columns";
@@ -62,7 +64,9 @@ export function CatalogTable() {
   const changed = useJustChanged("verdict");
   const keys = useKeys(rowAt, read, total);
 
-  const shown = useMemo(() => [CHECK, ...COLUMNS.filter((c) => columns.includes(c.id)).map(sortable)], [columns]);
+  const [tableRef, room] = useWidth();
+  const wanted = useMemo(() => [CHECK, ...COLUMNS.filter((c) => columns.includes(c.id)).map(sortable)], [columns]);
+  const shown = useMemo(() => fitting(wanted, room), [wanted, room]);
   const several = countOf(chosen, total) > 1;
 
   return (
@@ -71,7 +75,7 @@ export function CatalogTable() {
         <SearchBox
           label="Search tools"
           testId="catalog-filter"
-          placeholder="Search name, description, tags…"
+          placeholder="Name, description, tag"
           value={filter.text}
           onChange={(text) => setFilter({ text })}
         />
@@ -95,7 +99,7 @@ export function CatalogTable() {
         >
           <PanelLeft size={13} aria-hidden /> Facets
         </button>
-        <ColumnMenu />
+        <ColumnMenu noRoom={wanted.length - shown.length} />
       </div>
       {error && <ProblemNote problem={Problem.from(error)} />}
       <div className="beside catalog-body">
@@ -103,21 +107,23 @@ export function CatalogTable() {
         {first && total === 0 ? (
           <Nothing empty={first.all === 0} />
         ) : (
-          <PagedTable
-            label="Tools"
-            total={total}
-            rowAt={rowAt}
-            rowId={(item) => item.row.name}
-            rowTestId={(item) => `catalog-row-${item.row.name}`}
-            columns={shown}
-            keys={keys}
-            cursor={cursor}
-            isChosen={(item) => isChosen(chosen, item.row.name)}
-            changed={changed}
-            sorted={{ id: sortColumn(sort), descending }}
-            onSort={(id) => sortBy(COLUMNS.find((c) => c.id === id)?.sort ?? "relevance")}
-            onPages={setPages}
-          />
+          <div className="catalog-table" ref={tableRef}>
+            <PagedTable
+              label="Tools"
+              total={total}
+              rowAt={rowAt}
+              rowId={(item) => item.row.name}
+              rowTestId={(item) => `catalog-row-${item.row.name}`}
+              columns={shown}
+              keys={keys}
+              cursor={cursor}
+              isChosen={(item) => isChosen(chosen, item.row.name)}
+              changed={changed}
+              sorted={{ id: sortColumn(sort), descending }}
+              onSort={(id) => sortBy(COLUMNS.find((c) => c.id === id)?.sort ?? "relevance")}
+              onPages={setPages}
+            />
+          </div>
         )}
       </div>
       {several && <BulkBar chosen={chosen} query={query} total={total} plan={plan} />}

@@ -1,10 +1,11 @@
 import * as Popover from "@radix-ui/react-popover";
 import { Columns3 } from "lucide-react";
+import { counted } from "../../lib/format";
 import { COLUMNS, columnWord } from "./columns";
 import { DEFAULT_COLUMNS, useTable } from "./table";
 
-/** Which columns the table shows; they keep their order. */
-export function ColumnMenu() {
+/** Which columns the table shows as far as there is room; they keep their order. */
+export function ColumnMenu({ noRoom }: { noRoom: number }) {
   const columns = useTable((s) => s.columns);
   const set = useTable((s) => s.set);
   const toggle = (id: string) =>
@@ -13,8 +14,14 @@ export function ColumnMenu() {
     });
   return (
     <Popover.Root>
-      <Popover.Trigger className="button small" data-testid="column-menu">
-        <Columns3 size={13} aria-hidden /> Columns
+      <Popover.Trigger
+        className="button small"
+        data-testid="column-menu"
+        title={
+          noRoom > 0 ? `${counted(noRoom, "column")} more with more room: close the facets or the inspector` : undefined
+        }
+      >
+        <Columns3 size={13} aria-hidden /> Columns{noRoom > 0 && ` (${noRoom} hidden)`}
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Content className="popover column-menu" align="end" sideOffset={4}>

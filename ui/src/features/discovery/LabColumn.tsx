@@ -27,7 +27,12 @@ export function LabColumn({ method, lab, hovered, onHover }: LabColumnProps) {
   const rows = ranked(lab, method);
   const error = ranking?.error ?? "";
   return (
-    <section className="lab-column" aria-label={METHOD[method]} data-testid={`lab-${method}`}>
+    <section
+      className="lab-column"
+      aria-label={METHOD[method]}
+      data-empty={(rows.length === 0 && method !== "semantic") || undefined}
+      data-testid={`lab-${method}`}
+    >
       <header title={ABOUT[method]}>
         <h3>{METHOD[method]}</h3>
         {error === "" && ranking && (

@@ -10,6 +10,7 @@ import { Problem, type Lint, type LintPage, type Severity } from "../../ipc/clie
 import { fixLints } from "../../lib/edits";
 import { count, counted } from "../../lib/format";
 import { lintsQuery } from "../../lib/queries";
+import { useWindow } from "../../lib/store";
 import { SEVERITY } from "../../lib/words";
 import { Fix } from "./Fix";
 import "./lint.css";
@@ -160,7 +161,18 @@ function LintLine({ lint, withCode }: { lint: Lint; withCode: boolean }) {
             <ToolName key={tool} name={tool} />
           ))}
           {lint.tools.length > 6 && <span className="muted">and {count(lint.tools.length - 6)} more</span>}
-          {lint.field !== "" && <code className="muted">{lint.field}</code>}
+          {lint.tools.length === 0 && lint.field !== "" ? (
+            <button
+              type="button"
+              className="link mono"
+              title="Open the setting"
+              onClick={() => useWindow.getState().set({ view: "settings", settingsAt: lint.field })}
+            >
+              {lint.field}
+            </button>
+          ) : (
+            lint.field !== "" && <code className="muted">{lint.field}</code>
+          )}
           {withCode && <code className="rule">{lint.code}</code>}
         </span>
       </span>

@@ -1,50 +1,57 @@
-/** Fields that read and write one setting by its path, and show beneath it what Rust said of it. */
-import { createContext, use, useEffect, useRef, type ReactNode } from "react";
-import { JsonEditor } from "../../components/JsonEditor";
+/** Fields that read and write one setting by its path, and say beside it what Rust thinks of it. */
+import { RotateCcw } from "lucide-react";
+import { useEffect, useRef, type ReactNode } from "react";
 import { ListField } from "../../components/ListField";
 import { NumberField } from "../../components/NumberField";
-import type { Problem, Settings, Value } from "../../ipc/client";
-import { valueAt, withValue, type PathOf } from "./paths";
+import type { Value } from "../../ipc/client";
+import { sameJson } from "../../lib/json";
+import { useSettingsForm } from "./form";
+import { ItemList } from "./ItemList";
+import { ListAsJson } from "./ListAsJson";
+import type { Field, Part } from "./parts";
+import { valueAt, withValue } from "./paths";
 
-interface Form {
-  settings: Settings;
-  change: (settings: Settings) => void;
-  problem: Problem | null;
-  /** How often changes were thrown away; fields that keep a text of their own start afresh then. */
-  discarded: number;
-  /** The setting that a verdict led to. */
-  at: string | null;
+export function SettingField({ part }: { part: Part }) {
+  if (part.kind === "own") return <part.content />;
+  return (
+    <Around path={part.path} label={part.label}>
+      <Control field={part} />
+    </Around>
+  );
 }
 
-export const FormContext = createContext<Form | null>(null);
-
-function useSetting<V>(path: string) {
-  const form = use(FormContext)!;
-  return {
-    form,
-    value: valueAt(form.settings, path) as V,
-    put: (value: V) => form.change(withValue(form.settings, path, value)),
-  };
-}
-
-/** Around a field: the place that a verdict's link leads to, and the refusal that names it. */
-function Setting({ path, children }: { path: string; children: ReactNode }) {
-  const { problem, at } = use(FormContext)!;
+/** Around a field: the place that a verdict's link leads to, the way back to what is stored, the refusal that names it. */
+function Around({ path, label, children }: { path: string; label: string; children: ReactNode }) {
+  const { info, settings, change, problem, at } = useSettingsForm();
   const place = useRef<HTMLDivElement>(null);
   const here = at === path;
   useEffect(() => {
     if (here) place.current?.scrollIntoView({ block: "center" });
   }, [here]);
   const refused = problem !== null && mentions(problem.message, path);
+  const stored = valueAt(info.settings, path);
+  const changed = !sameJson(valueAt(settings, path) as Value, stored as Value);
   return (
     <div
       ref={place}
       className="setting"
       data-setting={path}
       data-at={here || undefined}
+      data-edited={changed || undefined}
       data-refused={refused || undefined}
     >
       {children}
+      {changed && (
+        <button
+          type="button"
+          className="link small setting-back"
+          aria-label={`Back to what is stored: ${label}`}
+          title="Back to what is stored"
+          onClick={() => change(withValue(settings, path, stored))}
+        >
+          <RotateCcw size={11} aria-hidden /> changed
+        </button>
+      )}
       {refused && (
         <div className="field-error" role="alert">
           {problem.message}. {problem.hint}
@@ -60,144 +67,93 @@ export function mentions(message: string, path: string): boolean {
   return at >= 0 && !/[\w.]/.test(message[at - 1] ?? " ") && !/^(\w|\.\w)/.test(message.slice(at + path.length));
 }
 
-interface FieldProps<V> {
-  path: PathOf<V>;
-  label: string;
-  testId?: string;
-}
-
-export function Toggle({ path, label, testId }: FieldProps<boolean>) {
-  const { value, put } = useSetting<boolean>(path);
-  return (
-    <Setting path={path}>
-      <label className="check">
-        <input type="checkbox" data-testid={testId} checked={value} onChange={(e) => put(e.target.checked)} />
-        {label}
-      </label>
-    </Setting>
-  );
-}
-
-export function Whole({ path, label, testId }: FieldProps<number>) {
-  const { value, put } = useSetting<number>(path);
-  return (
-    <Setting path={path}>
-      <NumberField
-        label={label}
-        testId={testId ?? `setting-${path}`}
-        value={value}
-        onChange={(n) => n !== null && put(n)}
-      />
-    </Setting>
-  );
-}
-
-/** A number with a fraction; what is none is kept as it was. */
-export function Fraction({ path, label, testId }: FieldProps<number | null>) {
-  const { value, put, form } = useSetting<number | null>(path);
-  return (
-    <Setting path={path}>
-      <label className="field">
-        <span>{label}</span>
-        <input
-          key={form.discarded}
-          inputMode="decimal"
-          data-testid={testId}
-          defaultValue={value ?? ""}
-          onChange={(e) => {
-            const next = Number(e.target.value);
-            if (e.target.value.trim() !== "" && Number.isFinite(next) && next !== value) put(next);
-          }}
-        />
-      </label>
-    </Setting>
-  );
-}
-
-export function Line({ path, label, testId, placeholder }: FieldProps<string> & { placeholder?: string }) {
-  const { value, put } = useSetting<string>(path);
-  return (
-    <Setting path={path}>
-      <label className="field">
-        <span>{label}</span>
-        <input
-          className="mono"
-          data-testid={testId}
-          value={value}
-          placeholder={placeholder}
-          onChange={(e) => put(e.target.value)}
-        />
-      </label>
-    </Setting>
-  );
-}
-
-interface ListProps extends FieldProps<string[]> {
-  placeholder?: string;
-  plain?: boolean;
-}
-
-export function Names({ path, label, testId, placeholder = "none", plain }: ListProps) {
-  const { value, put } = useSetting<string[]>(path);
-  return (
-    <Setting path={path}>
-      <ListField label={label} testId={testId} value={value} placeholder={placeholder} mono={!plain} onChange={put} />
-    </Setting>
-  );
-}
-
-interface ChoiceProps extends FieldProps<string> {
-  options: readonly (readonly [value: string, label: string])[];
-}
-
-export function Choice({ path, label, testId, options }: ChoiceProps) {
-  const { value, put } = useSetting<string>(path);
-  return (
-    <Setting path={path}>
-      <label className="field">
-        <span>{label}</span>
-        <select data-testid={testId} value={value} onChange={(e) => put(e.target.value)}>
-          {options.map(([v, word]) => (
-            <option key={v} value={v}>
-              {word}
-            </option>
-          ))}
-        </select>
-      </label>
-    </Setting>
-  );
-}
-
-interface JsonProps {
-  path: string;
-  label: string;
-  /** What a new item looks like. */
-  example: Value;
-}
-
-/** A list of objects that has no form of its own. */
-export function Items({ path, label, example }: JsonProps) {
-  const { value, put, form } = useSetting<Value>(path);
-  // The editor takes objects; the list stands in one.
-  const key = path.split(".").at(-1)!;
-  return (
-    <Setting path={path}>
-      <div className="field">
-        <span>{label}</span>
-        <JsonEditor
-          key={form.discarded}
-          name={`settings.${path}.${form.discarded}`}
+function Control({ field }: { field: Field }) {
+  const { settings, change, discarded } = useSettingsForm();
+  const { path, label, testId } = field;
+  const value = valueAt(settings, path);
+  const put = (next: unknown) => change(withValue(settings, path, next));
+  switch (field.kind) {
+    case "toggle":
+      return (
+        <label className="check">
+          <input
+            type="checkbox"
+            data-testid={testId}
+            checked={value as boolean}
+            onChange={(e) => put(e.target.checked)}
+          />
+          {label}
+        </label>
+      );
+    case "whole":
+    case "fraction":
+      return (
+        <NumberField
           label={label}
-          value={{ [key]: value }}
-          check={(v) => (Array.isArray((v as { [k: string]: Value })[key]) ? null : `${key} must be a list`)}
-          onChange={(v) => put((v as { [k: string]: Value })[key]!)}
+          testId={testId}
+          value={value as number | null}
+          fraction={field.kind === "fraction"}
+          onChange={(n) => n !== null && put(n)}
         />
-        {Array.isArray(value) && value.length === 0 && (
-          <button type="button" className="link small" onClick={() => put([example])}>
-            Add an example
-          </button>
-        )}
-      </div>
-    </Setting>
-  );
+      );
+    case "line":
+      return (
+        <label className="field">
+          <span>{label}</span>
+          <input
+            className="mono"
+            data-testid={testId}
+            value={value as string}
+            placeholder={field.placeholder}
+            onChange={(e) => put(e.target.value)}
+          />
+        </label>
+      );
+    case "names":
+      return (
+        <ListField
+          label={label}
+          testId={testId}
+          value={value as string[]}
+          placeholder={field.placeholder}
+          mono={!field.plain}
+          onChange={put}
+        />
+      );
+    case "choice": {
+      const options = typeof field.options === "function" ? field.options(settings) : field.options;
+      return (
+        <label className="field">
+          <span>{label}</span>
+          <select data-testid={testId} value={value as string} onChange={(e) => put(e.target.value)}>
+            {options.map(([v, word]) => (
+              <option key={v} value={v}>
+                {word}
+              </option>
+            ))}
+          </select>
+        </label>
+      );
+    }
+    case "items":
+      return <ItemList path={path} label={label} form={field.form} value={value as Value[]} onChange={put} />;
+    case "json":
+      return (
+        <div className="field">
+          <span>{label}</span>
+          <ListAsJson
+            path={path}
+            label={label}
+            name={`settings.${path}.${discarded}`}
+            value={value as Value[]}
+            onChange={put}
+          />
+          {(value as Value[]).length === 0 && (
+            <button type="button" className="link small" onClick={() => put([field.example])}>
+              Add an example
+            </button>
+          )}
+        </div>
+      );
+  }
 }

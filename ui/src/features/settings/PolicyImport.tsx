@@ -1,6 +1,7 @@
 /** Policy files: who sees what, taken into the settings whole or not at all, and first only tried. */
 import { useRef, useState } from "react";
 import { FieldDiff } from "../../components/FieldDiff";
+import { FileButton } from "../../components/FileButton";
 import { Modal } from "../../components/Modal";
 import { ProblemNote } from "../../components/ProblemNote";
 import { client, Problem, type PolicyImport as Answer } from "../../ipc/client";
@@ -30,6 +31,7 @@ export function PolicyImport() {
 
 function ImportDialog({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
+  const [file, setFile] = useState("");
   const [tried, setTried] = useState<Answer | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const asked = useRef(0);
@@ -66,15 +68,17 @@ function ImportDialog({ onClose }: { onClose: () => void }) {
         <code>modes</code>, <code>default_mode</code>, <code>handshake_tools</code>, <code>intents</code>,{" "}
         <code>tenants</code> and <code>session</code>. What it leaves out stays as it is.
       </p>
-      <label className="field">
-        <span>Choose a file, or paste its text</span>
-        <input
-          type="file"
+      <div className="policy-source">
+        <FileButton
           accept=".json,application/json"
-          data-testid="policy-file"
-          onChange={(e) => void e.target.files?.[0]?.text().then(take)}
+          testId="policy-file"
+          onText={(text, name) => {
+            setFile(name);
+            take(text);
+          }}
         />
-      </label>
+        <span className="muted truncate">{file === "" ? "or paste its text here" : file}</span>
+      </div>
       <textarea
         className="mono policy-text"
         rows={9}

@@ -1,14 +1,18 @@
 /** What the workspace allows and how it plans and runs. Saving plans the open query again. */
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { Empty } from "../../components/Empty";
 import { JsonEditor } from "../../components/JsonEditor";
 import { ProblemNote } from "../../components/ProblemNote";
+import { SearchBox } from "../../components/SearchBox";
 import { Problem, type AppInfo, type Settings } from "../../ipc/client";
 import { infoQuery } from "../../lib/queries";
 import { useWindow } from "../../lib/store";
 import { useSettingsDraft } from "./draft";
-import { FormContext } from "./Fields";
-import { CONTENT } from "./groups";
+import { SettingField } from "./Fields";
+import { FormContext } from "./form";
+import { matching, SECTIONS } from "./groups";
+import type { Section } from "./parts";
 import { groupOf, GROUPS, type GroupId } from "./paths";
 import { misfit } from "./shape";
 import "./settings.css";
@@ -28,14 +32,17 @@ function Form({ info }: { info: AppInfo }) {
   const at = useWindow((s) => s.settingsAt);
   const [group, setGroup] = useState<GroupId>(at === null ? lastGroup : groupOf(at));
   useEffect(() => {
-    if (at !== null) setGroup(groupOf(at));
+    if (at === null) return;
+    setGroup(groupOf(at));
+    setWanted("");
   }, [at]);
   useEffect(() => {
     lastGroup = group;
   }, [group]);
   // The next visit is not about this verdict any more.
   useEffect(() => () => useWindow.getState().set({ settingsAt: null }), []);
-  const Content = group === "json" ? null : CONTENT[group];
+  const [wanted, setWanted] = useState("");
+  const found = wanted.trim() === "" ? null : matching(wanted);
 
   return (
     <div className="panel-column">
@@ -58,25 +65,39 @@ function Form({ info }: { info: AppInfo }) {
       {problem && <ProblemNote problem={problem} />}
       <div className="beside">
         <nav className="side-list settings-nav" aria-label="Groups of settings">
+          <SearchBox
+            label="Find a setting"
+            testId="settings-find"
+            placeholder="Find a setting"
+            value={wanted}
+            onChange={setWanted}
+          />
           {GROUPS.map(({ id, label }) => (
             <button
               type="button"
               key={id}
               className="side-choice"
-              aria-current={id === group ? "true" : undefined}
+              aria-current={found === null && id === group ? "true" : undefined}
               data-testid={`settings-nav-${id}`}
-              onClick={() => setGroup(id)}
+              onClick={() => {
+                setGroup(id);
+                setWanted("");
+              }}
             >
               {label}
             </button>
           ))}
         </nav>
-        <FormContext value={{ settings, change, problem, discarded, at }}>
-          <div className="settings" key={group}>
-            {Content ? (
-              <div className="settings-columns">
-                <Content info={info} settings={settings} change={change} />
-              </div>
+        <FormContext value={{ info, settings, change, problem, discarded, at }}>
+          <div className="settings" key={found ? "found" : group}>
+            {found?.length === 0 ? (
+              <Empty title="No setting is called that">
+                <p>Settings are found by their words on this page and by their names in JSON, such as run.retry.</p>
+              </Empty>
+            ) : found ? (
+              <Sections sections={found} />
+            ) : group !== "json" ? (
+              <Sections sections={SECTIONS[group]} />
             ) : (
               <JsonEditor
                 // Discarding starts afresh, without the invalid text that waits under the old name.
@@ -92,6 +113,21 @@ function Form({ info }: { info: AppInfo }) {
           </div>
         </FormContext>
       </div>
+    </div>
+  );
+}
+
+function Sections({ sections }: { sections: Section[] }) {
+  return (
+    <div className="settings-columns">
+      {sections.map(({ title, parts }) => (
+        <section key={title} className="settings-group" aria-label={title}>
+          <h3>{title}</h3>
+          {parts.map((part, i) => (
+            <SettingField key={part.kind === "own" ? i : part.path} part={part} />
+          ))}
+        </section>
+      ))}
     </div>
   );
 }

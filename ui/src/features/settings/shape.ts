@@ -4,7 +4,10 @@
  */
 import type { Settings, Value } from "../../ipc/client";
 
-const OF_OBJECTS = ["modes", "intents", "visibility", "discovery.directory.groups", "capabilities.matchers"];
+const OF_OBJECTS = [
+  "modes", "intents", "visibility", "discovery.directory.groups", "capabilities.matchers", "run.faults",
+  "redaction.patterns",
+]; // prettier-ignore
 /** Lists of lists, and maps whose keys are the person's own: Rust says what is wrong with them. */
 const FREE = ["capabilities.aliases", "capabilities.implications"];
 /** Null means that there is no allow-list. */

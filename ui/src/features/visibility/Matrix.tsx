@@ -40,14 +40,15 @@ function stateColumn(state: ExecutionState, i: number, page: MatrixPage | undefi
         {state}{" "}
         {all && (
           <span className="muted">
-            {count(all.visible)} · {count(all.tokens)} tok
+            {count(all.visible)}
+            <span className="matrix-tokens"> · {count(all.tokens)} tok</span>
           </span>
         )}
       </span>
     ),
     cell: (row) => <Cell row={row} at={i} />,
     title: (row) => row.cells[i]?.reason ?? "",
-    width: "minmax(176px, 1fr)",
+    width: "minmax(118px, 1fr)",
   };
 }
 
@@ -56,7 +57,7 @@ const columnsOf = (page: MatrixPage | undefined): PagedColumn<MatrixRow>[] => [
     id: "tool",
     header: "Tool",
     cell: (row) => <ToolName name={row.tool} plain />,
-    width: "minmax(190px, 1.6fr)",
+    width: "minmax(170px, 1.4fr)",
   },
   {
     id: "class",
@@ -66,7 +67,7 @@ const columnsOf = (page: MatrixPage | undefined): PagedColumn<MatrixRow>[] => [
   },
   { id: "group", header: "Group", cell: (row) => row.group || "none", width: "88px" },
   ...EXECUTION_STATES.map((state, i) => stateColumn(state, i, page)),
-  { id: "tokens", header: "Tokens", cell: (row) => count(row.tokens), width: "66px", numeric: true },
+  { id: "tokens", header: "Tokens", cell: (row) => count(row.tokens), width: "76px", numeric: true },
 ];
 
 function Cell({ row, at }: { row: MatrixRow; at: number }) {
@@ -137,18 +138,20 @@ export function Matrix() {
           <p>Change the filter. The matrix holds for the tenant, mode and flags of the top bar.</p>
         </Empty>
       ) : (
-        <PagedTable
-          label="Visibility by state"
-          total={total}
-          rowAt={rowAt}
-          rowId={(row) => row.tool}
-          rowTestId={(row) => `visibility-row-${row.tool}`}
-          columns={columns}
-          keys={{ move: open, click: open }}
-          cursor={cursor}
-          isChosen={(row) => row.tool === tool}
-          onPages={setPages}
-        />
+        <div className="matrix">
+          <PagedTable
+            label="Visibility by state"
+            total={total}
+            rowAt={rowAt}
+            rowId={(row) => row.tool}
+            rowTestId={(row) => `visibility-row-${row.tool}`}
+            columns={columns}
+            keys={{ move: open, click: open }}
+            cursor={cursor}
+            isChosen={(row) => row.tool === tool}
+            onPages={setPages}
+          />
+        </div>
       )}
     </>
   );

@@ -24,7 +24,7 @@ const columns: Column<ToolRow>[] = [
   { id: "description", header: "Description", value: (r) => r.cost.description, width: "88px", numeric: true },
   { id: "schema", header: "Schema", value: (r) => r.cost.schema, width: "68px", numeric: true },
   { id: "total", header: "Total", value: (r) => r.total, width: "64px", numeric: true },
-  { id: "visible", header: "In prompt", value: (r) => (r.visible ? "yes" : "no"), width: "76px" },
+  { id: "visible", header: "In prompt", value: (r) => (r.visible ? "yes" : "no"), width: "88px" },
 ];
 
 export function TokensPanel({ planning }: { planning: Planning }) {
@@ -36,7 +36,7 @@ export function TokensPanel({ planning }: { planning: Planning }) {
     <div className="beside">
       <div className="side-list tokens-states">
         <p className="muted">
-          Tool definitions, {tokens.encoding}, {tokens.exact ? "exact" : "estimated"}
+          Tokens of definitions, {tokens.encoding}, {tokens.exact ? "exact" : "estimated"}
         </p>
         {tokens.states.map((state) => (
           <StateBar key={state.state} row={state} widest={widest} current={state.state === countsAs(request)} />
@@ -85,7 +85,6 @@ function StateBar({ row, widest, current }: { row: StateTokens; widest: number; 
         <span>
           <span data-testid={`tokens-visible-${row.state}`}>{count(row.visible)}</span> of {count(row.full)}
         </span>
-        <span className="muted">tokens</span>
       </div>
       <div
         className="bar"
