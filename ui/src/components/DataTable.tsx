@@ -13,7 +13,7 @@ import {
 } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { useEffect, useMemo, useRef, type KeyboardEvent, type ReactNode } from "react";
+import { useEffect, useId, useMemo, useRef, type KeyboardEvent, type ReactNode } from "react";
 import { tableWidth } from "./tracks";
 import "./table.css";
 
@@ -53,6 +53,7 @@ const features = tableFeatures({
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { rows, columns, rowId, selected, onSelect } = props;
   const scroller = useRef<HTMLDivElement>(null);
+  const id = useId();
 
   const definitions = useMemo(() => {
     const helper = createColumnHelper<typeof features, Row>();
@@ -99,6 +100,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       role="grid"
       aria-label={props.label}
       aria-rowcount={rows.length}
+      aria-activedescendant={virtual.getVirtualItems().some((i) => i.index === at) ? `${id}-${at}` : undefined}
       tabIndex={0}
       onKeyDown={walk}
     >
@@ -127,6 +129,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           return (
             <div
               key={row.id}
+              id={`${id}-${item.index}`}
               role="row"
               className="table-row"
               data-testid={props.rowTestId?.(row.original)}

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import type { KeyboardEvent, ReactNode } from "react";
 import "./page-tabs.css";
 
 interface PageTabsProps<Value extends string> {
@@ -12,23 +12,21 @@ interface PageTabsProps<Value extends string> {
 
 /** The parts of a page, in a line with its name. */
 export function PageTabs<Value extends string>({ label, value, tabs, onChange, children }: PageTabsProps<Value>) {
-  const walk = (by: number) => {
+  const walk = (event: KeyboardEvent<HTMLElement>) => {
     const at = tabs.findIndex((t) => t.value === value);
-    onChange(tabs[(at + by + tabs.length) % tabs.length]!.value);
+    const last = tabs.length - 1;
+    const next = { ArrowRight: at === last ? 0 : at + 1, ArrowLeft: at === 0 ? last : at - 1, Home: 0, End: last }[
+      event.key
+    ];
+    if (next === undefined) return;
+    event.preventDefault();
+    onChange(tabs[next]!.value);
+    event.currentTarget.querySelectorAll<HTMLElement>('[role="tab"]')[next]?.focus();
   };
   return (
     <div className="toolbar page-head">
       <h2>{label}</h2>
-      <div
-        className="page-tabs"
-        role="tablist"
-        aria-label={label}
-        onKeyDown={(e) => {
-          if (e.key !== "ArrowRight" && e.key !== "ArrowLeft") return;
-          e.preventDefault();
-          walk(e.key === "ArrowRight" ? 1 : -1);
-        }}
-      >
+      <div className="page-tabs" role="tablist" aria-label={label} onKeyDown={walk}>
         {tabs.map((tab) => (
           <button
             type="button"

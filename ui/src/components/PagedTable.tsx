@@ -7,6 +7,7 @@ import { ArrowDown, ArrowUp } from "lucide-react";
 import {
   memo,
   useEffect,
+  useId,
   useMemo,
   useRef,
   type KeyboardEvent,
@@ -74,6 +75,7 @@ const STEP: Record<string, number> = { ArrowDown: 1, j: 1, J: 1, ArrowUp: -1, k:
 export function PagedTable<Row>(props: PagedTableProps<Row>) {
   const { columns, total, rowAt, rowId, keys, cursor, sorted } = props;
   const scroller = useRef<HTMLDivElement>(null);
+  const id = useId();
   const virtual = useVirtualizer({
     count: total,
     getScrollElement: () => scroller.current,
@@ -131,6 +133,7 @@ export function PagedTable<Row>(props: PagedTableProps<Row>) {
       aria-label={props.label}
       aria-rowcount={total}
       aria-multiselectable={keys.toggle !== undefined}
+      aria-activedescendant={items.some((i) => i.index === cursor) ? `${id}-${cursor}` : undefined}
       tabIndex={0}
       onKeyDown={press}
     >
@@ -161,16 +164,17 @@ export function PagedTable<Row>(props: PagedTableProps<Row>) {
       <div className="table-body" style={{ height: virtual.getTotalSize() }}>
         {items.map((item) => {
           const row = rowAt(item.index);
-          const id = row && rowId(row);
+          const name = row && rowId(row);
           return (
             <TableRow
               key={item.index % slots.current}
+              id={`${id}-${item.index}`}
               row={row}
               index={item.index}
               start={item.start}
               chosen={(row !== undefined && props.isChosen?.(row)) || false}
               atCursor={item.index === cursor}
-              changed={(id !== undefined && props.changed?.has(id)) || false}
+              changed={(name !== undefined && props.changed?.has(name)) || false}
               testId={row && props.rowTestId?.(row)}
               columns={columns}
               template={template}
@@ -185,6 +189,7 @@ export function PagedTable<Row>(props: PagedTableProps<Row>) {
 }
 
 interface TableRowProps<Row> {
+  id: string;
   row: Row | undefined;
   index: number;
   start: number;
@@ -202,6 +207,7 @@ function PlainRow<Row>(props: TableRowProps<Row>) {
   const { row, index, chosen, columns, keys } = props;
   return (
     <div
+      id={props.id}
       role="row"
       className="table-row"
       data-testid={props.testId}

@@ -11,6 +11,7 @@ import { Problem, type PlanningView } from "../../ipc/client";
 import { counted } from "../../lib/format";
 import { usePlanning } from "../../lib/planning";
 import { infoQuery, planningViewQuery } from "../../lib/queries";
+import { enable } from "./enable";
 import { Extensions } from "./Extensions";
 import { Guidance } from "./Guidance";
 import { MatcherTester } from "./MatcherTester";
@@ -52,6 +53,15 @@ export function CapabilityView() {
               <code>web</code> or <code>files</code>, the namespace of an imported server, or one tool. Enable one above
               to see which tools and capabilities it brings, and what its guidance costs.
             </p>
+            {info && (
+              <div className="empty-actions">
+                {["web", "files"].map((id) => (
+                  <button type="button" key={id} className="button" onClick={() => enable(info.settings, [id])}>
+                    Enable {id}
+                  </button>
+                ))}
+              </div>
+            )}
           </Empty>
         ) : tab === "entries" ? (
           <Entries view={view} />

@@ -2,8 +2,8 @@
 import { ArrowRight, TriangleAlert, X } from "lucide-react";
 import { useState } from "react";
 import { ToolName } from "../../components/ToolName";
-import { client, type PlanningView, type Settings } from "../../ipc/client";
-import { change } from "../../lib/edits";
+import type { PlanningView, Settings } from "../../ipc/client";
+import { enable } from "./enable";
 import { came } from "./words";
 
 interface ExtensionsProps {
@@ -14,10 +14,7 @@ interface ExtensionsProps {
 export function Extensions({ settings, view }: ExtensionsProps) {
   const [typed, setTyped] = useState("");
   const enabled = settings.capabilities.enabled_extensions;
-  const store = (enabled_extensions: string[]) =>
-    void change(() =>
-      client.saveSettings({ ...settings, capabilities: { ...settings.capabilities, enabled_extensions } }),
-    );
+  const store = (ids: string[]) => enable(settings, ids);
   return (
     <div className="extensions">
       <div className="extension-line">

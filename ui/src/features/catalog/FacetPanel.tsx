@@ -38,7 +38,7 @@ function word(name: FacetName, value: string): string {
 export function FacetPanel({ facets }: { facets: Facet[] }) {
   const byName = new Map(facets.map((f) => [f.name, f]));
   return (
-    <div className="side-list facet-panel" aria-label="Facets">
+    <div className="side-list facet-panel" role="group" aria-label="Facets">
       {ORDER.map((name) => {
         const facet = byName.get(name);
         return facet && facet.values.length > 0 && <FacetGroup key={name} facet={facet} />;

@@ -45,7 +45,9 @@ export function LabColumn({ method, lab, hovered, onHover }: LabColumnProps) {
         <ModelTeaser />
       ) : error !== "" ? (
         <p className="lab-error" role="status" data-testid={`lab-error-${method}`}>
-          {method === "regex" ? `Not a pattern: ${error}` : error}
+          {method === "regex"
+            ? `Not a pattern: ${error}. A \\ before a sign such as ( or * finds the sign itself.`
+            : error}
         </p>
       ) : rows.length === 0 ? (
         <p className="muted lab-none">Finds nothing.</p>

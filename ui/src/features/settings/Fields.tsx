@@ -49,7 +49,7 @@ function Around({ path, label, children }: { path: string; label: string; childr
           title="Back to what is stored"
           onClick={() => change(withValue(settings, path, stored))}
         >
-          <RotateCcw size={11} aria-hidden /> changed
+          <RotateCcw size={11} aria-hidden /> revert
         </button>
       )}
       {refused && (

@@ -135,7 +135,17 @@ export function Matrix() {
       {error && <ProblemNote problem={Problem.from(error)} />}
       {first && total === 0 ? (
         <Empty title="No tool is like that">
-          <p>Change the filter. The matrix holds for the tenant, mode and flags of the top bar.</p>
+          <p>The matrix holds for the tenant, mode and flags of the top bar.</p>
+          <button
+            type="button"
+            className="button"
+            onClick={() => {
+              setFilter("");
+              setOnly("all");
+            }}
+          >
+            Show all tools
+          </button>
         </Empty>
       ) : (
         <div className="matrix">

@@ -50,7 +50,7 @@ export const policy = [
       { key: "except_tenants", label: "But not for", kind: "list" },
       { key: "users", label: "For users", kind: "list", placeholder: "all" },
       { key: "hide_tags", label: "Hides tools with the tags", kind: "list" },
-      { key: "hide", label: "Hides the tools; * at the end is any rest", kind: "list", placeholder: "none" },
+      { key: "hide", label: "Hides the tools; * at the end of a name is any rest", kind: "list", placeholder: "none" },
     ]),
   ),
 ];
