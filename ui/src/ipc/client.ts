@@ -122,6 +122,7 @@ export type Fault = Full<B.Fault>;
 export type FaultRule = Full<B.FaultRule>;
 export type Fork = Full<B.Fork>;
 export type ForkChange = Full<B.ForkChange>;
+export type ForkPreview = Full<B.ForkPreview>;
 export type Go = Full<B.Go>;
 export type Imported = Full<B.Imported>;
 export type OriginLink = Full<B.OriginLink>;

@@ -21,7 +21,7 @@ import { eventBeside, eventPage, marksOf, timelineOf } from "./fake/journal";
 import { largeScenarios } from "./fake/large";
 import { controlStateOf, interject, parseBreakpoint, player } from "./fake/control";
 import { followDrops } from "./fake/drops";
-import { derived, diffOf as runDiff, storageOf, treeOf } from "./fake/past";
+import { derived, diffOf as runDiff, previewOf, storageOf, treeOf } from "./fake/past";
 import { eventRow, NO_OPTIONS, shownState, simulate, stateAt, summaryOf, type FakeRun } from "./fake/runs";
 import { sampleOf, scenarios as small } from "./fake/scenarios";
 import { fakeTools } from "./fake/tools";
@@ -155,6 +155,17 @@ export function createHost(): Host {
       desk.settings = chosen;
       return null;
     },
+
+    settingOrigins: async () =>
+      now([
+        {
+          path: "run.parallel_limit",
+          source: "environment" as const,
+          variable: "TOOL_PARALLEL_LIMIT",
+          value: String(chosen.run.parallel_limit),
+        },
+        { path: "guard.mode", source: "default" as const, variable: null, value: chosen.guard.mode },
+      ]),
 
     async plan(request, previous) {
       if (request.query.includes("please fail"))
@@ -333,6 +344,7 @@ export function createHost(): Host {
       return now({ view, diff: planDiff(run.planning, view.planning) });
     },
     forkRun: async (id, fork) => derive(id, fork),
+    forkPreview: async (id, fork, policy) => now(previewOf(runNamed(id), fork, policy)),
     exportRun: async (id) =>
       now({
         path: `/home/you/sample/exports/run-${id}.jsonl`,
