@@ -7,7 +7,7 @@ use toolplan_workbench::{
         compare::RunDiff,
         run::{ReplayPolicy, RunId},
     },
-    views::{EventPage, Exported, Fork, Imported, Pruned, Replanned, RunAt, RunMarks, RunTree, Storage},
+    views::{EventPage, Exported, Fork, ForkPreview, Imported, Pruned, Replanned, RunAt, RunMarks, RunTree, Storage},
 };
 
 /// The run as it was after the event `seq`; 0 is before the first.
@@ -83,6 +83,18 @@ pub async fn fork_run(
     speed: Option<f64>,
 ) -> Result<RunId, Problem> {
     workbench.fork_run(run, fork, policy, speed).await
+}
+
+/// What [`fork_run`] would do: which calls leave, and who answers them.
+#[tauri::command]
+#[specta::specta]
+pub async fn fork_preview(
+    workbench: State<'_, Workbench>,
+    run: RunId,
+    fork: Fork,
+    policy: ReplayPolicy,
+) -> Result<ForkPreview, Problem> {
+    workbench.fork_preview(run, fork, policy)
 }
 
 #[tauri::command]

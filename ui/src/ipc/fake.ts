@@ -16,7 +16,7 @@ import { Desk, diffOf, refuse } from "./fake/desk";
 import { FakeModel } from "./fake/discovery";
 import { manyTools } from "./fake/many";
 import { checkSettings, moreCommands } from "./fake/more";
-import { fakeSettings } from "./fake/settings";
+import { fakeSettings, originsOf } from "./fake/settings";
 import { costOf, isVisible, rowOf, visibilityTrail } from "./fake/visibility";
 import { emptyRequest } from "../lib/store";
 
@@ -129,6 +129,8 @@ export function createHost(): Host {
       desk.settings = chosen;
       return null;
     },
+
+    settingOrigins: async () => originsOf(chosen),
 
     async plan(request, previous) {
       if (request.query.includes("please fail"))

@@ -24,6 +24,12 @@ export const queryClient = new QueryClient({
 
 export const infoQuery = queryOptions({ queryKey: ["info"], queryFn: () => client.info() });
 
+/** Who decides each setting: the environment, the workspace, or nobody. */
+export const originsQuery = queryOptions({
+  queryKey: ["setting-origins", null],
+  queryFn: () => client.settingOrigins(),
+});
+
 /** Every planning brings answers of its own; a catalog of many thousand rows is not kept for the old ones. */
 const KEPT_MS = 20_000;
 
@@ -50,7 +56,7 @@ const everyTool: Omit<CatalogQuery, "request" | "plan"> = {
  */
 export const ABOUT_CATALOG = [
   "catalog", "tool", "catalog-page", "lints", "catalog-history", "tool-diff", "catalog-diff", "matrix", "why",
-  "planning-view", "search-lab", "directory", "session", "embedding-model",
+  "planning-view", "search-lab", "directory", "session", "embedding-model", "setting-origins",
 ]; // prettier-ignore
 
 export const lintsQuery = (query: LintQuery) =>

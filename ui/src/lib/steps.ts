@@ -28,7 +28,8 @@ function lookOf(step: StepState, sources: Record<string, AnswerSource>): StepLoo
     cached: step.attempts.at(-1)?.cached_ms != null,
     edited: step.edited_result || step.edited_arguments !== null,
     fault: step.attempts.some((a) => a.fault !== null),
-    live: sources[step.attempts.at(-1)?.tool ?? ""]?.kind === "live",
+    // Journals from before live calls were marked say it by the policy alone.
+    live: step.attempts.at(-1)?.live === true || sources[step.attempts.at(-1)?.tool ?? ""]?.kind === "live",
   };
 }
 

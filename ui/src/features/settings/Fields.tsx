@@ -3,7 +3,7 @@ import { RotateCcw } from "lucide-react";
 import { useEffect, useRef, type ReactNode } from "react";
 import { ListField } from "../../components/ListField";
 import { NumberField } from "../../components/NumberField";
-import type { Value } from "../../ipc/client";
+import type { SettingOrigin, Value } from "../../ipc/client";
 import { sameJson } from "../../lib/json";
 import { useSettingsForm } from "./form";
 import { ItemList } from "./ItemList";
@@ -20,9 +20,15 @@ export function SettingField({ part }: { part: Part }) {
   );
 }
 
+const SOURCE: Record<SettingOrigin["source"], string> = {
+  environment: "A variable of the environment comes before what the workspace says",
+  workspace: "The workspace has a value of its own",
+  default: "The workspace says nothing else",
+};
+
 /** Around a field: the place that a verdict's link leads to, the way back to what is stored, the refusal that names it. */
 function Around({ path, label, children }: { path: string; label: string; children: ReactNode }) {
-  const { info, settings, change, problem, at } = useSettingsForm();
+  const { info, settings, change, origins, problem, at } = useSettingsForm();
   const place = useRef<HTMLDivElement>(null);
   const here = at === path;
   useEffect(() => {
@@ -31,6 +37,8 @@ function Around({ path, label, children }: { path: string; label: string; childr
   const refused = problem !== null && mentions(problem.message, path);
   const stored = valueAt(info.settings, path);
   const changed = !sameJson(valueAt(settings, path) as Value, stored as Value);
+  const origin = origins.get(path);
+  const decided = origin?.source === "environment";
   return (
     <div
       ref={place}
@@ -40,7 +48,17 @@ function Around({ path, label, children }: { path: string; label: string; childr
       data-edited={changed || undefined}
       data-refused={refused || undefined}
     >
-      {children}
+      <fieldset disabled={decided}>{children}</fieldset>
+      {origin && !changed && (
+        <span className="small setting-source" data-source={origin.source} title={SOURCE[origin.source]}>
+          {origin.source}
+        </span>
+      )}
+      {decided && (
+        <p className="small muted">
+          <code>{origin.variable}</code> in the environment decides it. Unset the variable to set it here.
+        </p>
+      )}
       {changed && (
         <button
           type="button"

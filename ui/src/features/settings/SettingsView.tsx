@@ -1,12 +1,12 @@
 /** What the workspace allows and how it plans and runs. Saving plans the open query again. */
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { Empty } from "../../components/Empty";
 import { JsonEditor } from "../../components/JsonEditor";
 import { ProblemNote } from "../../components/ProblemNote";
 import { SearchBox } from "../../components/SearchBox";
-import { Problem, type AppInfo, type Settings } from "../../ipc/client";
-import { infoQuery } from "../../lib/queries";
+import { Problem, type AppInfo, type SettingOrigin, type Settings } from "../../ipc/client";
+import { infoQuery, originsQuery } from "../../lib/queries";
 import { useWindow } from "../../lib/store";
 import { useSettingsDraft } from "./draft";
 import { SettingField } from "./Fields";
@@ -19,14 +19,16 @@ import "./settings.css";
 
 export function SettingsView() {
   const { data: info, error } = useQuery(infoQuery);
+  const { data: origins } = useQuery(originsQuery);
+  const byPath = useMemo(() => new Map(origins?.map((o) => [o.path, o])), [origins]);
   if (error) return <ProblemNote problem={Problem.from(error)} />;
-  return info ? <Form info={info} /> : null;
+  return info ? <Form info={info} origins={byPath} /> : null;
 }
 
 /** The group that was open last; a jump from a verdict opens the one that it is about. */
 let lastGroup: GroupId = "policy";
 
-function Form({ info }: { info: AppInfo }) {
+function Form({ info, origins }: { info: AppInfo; origins: ReadonlyMap<string, SettingOrigin> }) {
   const { draft, discarded, saving, problem, change, discard, save } = useSettingsDraft();
   const settings = draft ?? info.settings;
   const at = useWindow((s) => s.settingsAt);
@@ -48,7 +50,11 @@ function Form({ info }: { info: AppInfo }) {
     <div className="panel-column">
       <div className="toolbar settings-bar">
         <h2>Settings</h2>
-        <span className="muted grow">{draft ? "Changed, not saved" : "Saved"}</span>
+        <span className="muted truncate grow">
+          {draft
+            ? "Changed, not saved"
+            : "Saved · the environment comes before the workspace, the workspace before the default"}
+        </span>
         <button type="button" className="button" disabled={saving || !draft} onClick={discard}>
           Discard
         </button>
@@ -88,7 +94,7 @@ function Form({ info }: { info: AppInfo }) {
             </button>
           ))}
         </nav>
-        <FormContext value={{ info, settings, change, problem, discarded, at }}>
+        <FormContext value={{ info, settings, change, origins, problem, discarded, at }}>
           <div className="settings" key={found ? "found" : group}>
             {found?.length === 0 ? (
               <Empty title="No setting is called that">

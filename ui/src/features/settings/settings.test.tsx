@@ -71,12 +71,25 @@ test("lines may hold commas, and a new item keeps what is nothing", async () => 
 
 test("a changed field says so and leads back to what is stored", async () => {
   fireEvent.click(screen.getByTestId("settings-nav-run"));
-  const field = screen.getByTestId<HTMLInputElement>("setting-run.parallel_limit");
+  const field = screen.getByTestId<HTMLInputElement>("setting-run.timeout_ms");
   const before = field.value;
-  fireEvent.change(field, { target: { value: "9" } });
-  fireEvent.click(screen.getByRole("button", { name: "Back to what is stored: Steps at once" }));
+  fireEvent.change(field, { target: { value: "9000" } });
+  fireEvent.click(screen.getByRole("button", { name: "Back to what is stored: Milliseconds of one attempt" }));
   expect(field.value).toBe(before);
   expect(screen.queryByRole("button", { name: /Back to what is stored/ })).toBeNull();
+});
+
+test("beside each setting stands who decides it, and a variable of the environment cannot be edited away (O-13)", async () => {
+  fireEvent.click(screen.getByTestId("settings-nav-run"));
+  const place = (path: string) => document.querySelector<HTMLElement>(`[data-setting="${path}"]`)!;
+  await waitFor(() => expect(place("run.parallel_limit").textContent).toContain("TOOL_PARALLEL_LIMIT"));
+  expect(screen.getByTestId("setting-run.parallel_limit").closest("fieldset")!.disabled).toBe(true);
+  expect(place("run.timeout_ms").querySelector(".setting-source")!.textContent).toBe("default");
+  const before = await stored();
+  fireEvent.change(screen.getByTestId("setting-run.timeout_ms"), { target: { value: "9000" } });
+  fireEvent.click(screen.getByTestId("settings-save"));
+  await waitFor(() => expect(place("run.timeout_ms").querySelector(".setting-source")?.textContent).toBe("workspace"));
+  await client.saveSettings(before);
 });
 
 test("settings are found by words and by names", () => {

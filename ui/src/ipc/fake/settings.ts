@@ -1,4 +1,4 @@
-import type { Settings } from "../client";
+import type { SettingOrigin, Settings, Value } from "../client";
 
 const intent = (id: string, title: string, status: Settings["intents"][number]["status"]) => ({
   id,
@@ -75,3 +75,21 @@ export const fakeSettings = (): Settings => ({
     matchers: [],
   },
 });
+
+/** As if one of them stood in the environment of the application. */
+const VARIABLES: { [path: string]: string } = { "run.parallel_limit": "TOOL_PARALLEL_LIMIT" };
+
+/** Every setting and who decides it; a list is one setting. */
+export function originsOf(settings: Settings): SettingOrigin[] {
+  const walk = (path: string, value: Value, known: Value): SettingOrigin[] => {
+    if (typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0)
+      return Object.entries(value).flatMap(([key, part]) =>
+        walk(path === "" ? key : `${path}.${key}`, part, (known as { [key: string]: Value })[key] ?? null),
+      );
+    const variable = VARIABLES[path] ?? null;
+    const own = JSON.stringify(value) !== JSON.stringify(known);
+    const source = variable !== null ? "environment" : own ? "workspace" : "default";
+    return [{ path, source, variable, value: typeof value === "string" ? value : JSON.stringify(value) }];
+  };
+  return walk("", settings as unknown as Value, fakeSettings() as unknown as Value);
+}
