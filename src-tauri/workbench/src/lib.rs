@@ -19,6 +19,7 @@ mod import;
 mod index_cache;
 mod keep;
 mod lints;
+pub mod long;
 pub mod meaning;
 mod past;
 mod plans;
@@ -28,6 +29,7 @@ mod runs;
 mod sample;
 pub mod sessions;
 mod table;
+mod then;
 mod timeline;
 pub mod views;
 pub mod visibility;
@@ -117,6 +119,7 @@ struct Inner {
     table: Mutex<table::Table>,
     environment: Environment,
     shelf: past::Shelf,
+    works: long::Works,
     meaning: meaning::Meaning,
 }
 
@@ -206,6 +209,7 @@ impl Workbench {
             meaning: meaning::Meaning::new(&environment),
             environment,
             shelf: past::Shelf::default(),
+            works: Default::default(),
         };
         let workbench = Self { inner: Arc::new(inner) };
         workbench.load_model_soon();
