@@ -4,6 +4,7 @@ use crate::support::App;
 use serde_json::json;
 use std::path::PathBuf;
 
+const ESCAPE: &str = "\u{E00C}";
 const F5: &str = "\u{E035}";
 const F9: &str = "\u{E039}";
 
@@ -49,6 +50,8 @@ fn picture_every_view() {
     app.click("catalog-row-jira_transition");
     app.find(&App::id("inspector"));
     picture("catalog");
+    // The inspector would stand in every later picture.
+    app.press(&[ESCAPE]);
     app.click("page-tab-lints");
     app.find(&App::id("lint-list"));
     picture("lints");

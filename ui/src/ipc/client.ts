@@ -7,18 +7,9 @@
 import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { commands, events } from "./bindings";
 import type * as B from "./bindings";
+import type { CatalogFilter, ExecutionState, Full, RunAdvanced } from "./types";
 
-/**
- * Serde fills in defaults, so the bindings call such fields optional, although Rust always sends them and takes them
- * all. Inside the window every field is there; a `Value` is left as it is, because it is already complete.
- */
-type Full<T> = [B.Value] extends [T]
-  ? T
-  : T extends (infer Item)[]
-    ? Full<Item>[]
-    : T extends object
-      ? { [K in keyof T]-?: Full<Exclude<T[K], undefined>> }
-      : T;
+export type * from "./types";
 
 type Commands = typeof commands;
 type FullAll<Args> = { [K in keyof Args]: Full<Args[K]> };
@@ -26,8 +17,6 @@ type AnswerOf<R> = R extends { status: "ok"; data: infer Data } ? Full<Data> : n
 type Command<F> = F extends (...args: infer Args) => Promise<infer R>
   ? (...args: FullAll<Args>) => Promise<AnswerOf<R>>
   : never;
-
-export type RunAdvanced = Full<B.RunAdvanced>;
 
 export type FilesDropped = { kind: "over" } | { kind: "leave" } | { kind: "drop"; paths: string[] };
 
@@ -114,139 +103,20 @@ export const client = new Proxy({} as Host, {
     },
 });
 
-export type AnswerSource = Full<B.AnswerSource>;
-export type BreakOn = Full<B.BreakOn>;
-export type Breakpoint = Full<B.Breakpoint>;
-export type Divergence = Full<B.Divergence>;
-export type Fault = Full<B.Fault>;
-export type FaultRule = Full<B.FaultRule>;
-export type Fork = Full<B.Fork>;
-export type ForkChange = Full<B.ForkChange>;
-export type Go = Full<B.Go>;
-export type Imported = Full<B.Imported>;
-export type OriginLink = Full<B.OriginLink>;
-export type PauseReason = Full<B.PauseReason>;
-export type PlanDiff = Full<B.PlanDiff>;
-export type ReplayPolicy = Full<B.ReplayPolicy>;
-export type RunControlState = Full<B.RunControlState>;
-export type RunDiff = Full<B.RunDiff>;
-export type RunOptions = Full<B.RunOptions>;
-export type RunTree = Full<B.RunTree>;
-export type StepDiff = Full<B.StepDiff>;
-export type Storage = Full<B.Storage>;
-export type Timeline = Full<B.Timeline>;
-export type TimelineAttempt = Full<B.TimelineAttempt>;
-export type TimelineStep = Full<B.TimelineStep>;
-export type Exported = Full<B.Exported>;
-export type Pruned = Full<B.Pruned>;
-export type ErrorClass = B.ErrorClass;
-export type Operator = B.Operator;
-export type Age = B.Age;
-export type AppInfo = Full<B.AppInfo>;
-export type Applicability = Full<B.Applicability>;
-export type Attempt = Full<B.Attempt>;
-export type BulkDone = Full<B.BulkDone>;
-export type BulkPreview = Full<B.BulkPreview>;
-export type CapabilitySettings = Full<B.CapabilitySettings>;
-export type CapabilitySuggestion = Full<B.CapabilitySuggestion>;
-export type CatalogDiff = Full<B.CatalogDiff>;
-export type CatalogFilter = Full<B.CatalogFilter>;
-export type CatalogHistory = Full<B.CatalogHistory>;
-export type CatalogItem = Full<B.CatalogItem>;
-export type CatalogPage = Full<B.CatalogPage>;
-export type CatalogQuery = Full<B.CatalogQuery>;
-export type CatalogRevision = Full<B.CatalogRevision>;
-export type CatalogRow = Full<B.CatalogRow>;
-export type CatalogSort = B.CatalogSort;
-export type Category = B.Category;
-export type Change = Full<B.Change>;
-export type Classification = B.Classification;
-export type Directory = Full<B.Directory>;
-export type DiscoverySettings = Full<B.DiscoverySettings>;
-export type EventRow = Full<B.EventRow>;
-export type EventPage = Full<B.EventPage>;
-export type Evidence = Full<B.Evidence>;
-export type ExecutionState = B.ExecutionState;
-export type Facet = Full<B.Facet>;
-export type FacetName = B.FacetName;
-export type FieldChange = Full<B.FieldChange>;
-export type Finding = Full<B.Finding>;
-export type FunnelRow = Full<B.FunnelRow>;
-export type Gate = B.Gate;
-export type GraphEdge = Full<B.GraphEdge>;
-export type GraphStep = Full<B.GraphStep>;
-export type GraphView = Full<B.GraphView>;
-export type GuardedCall = Full<B.GuardedCall>;
-export type GuardReport = Full<B.GuardReport>;
-export type GuidanceLine = Full<B.GuidanceLine>;
-export type GuidanceReport = Full<B.GuidanceReport>;
-export type Intent = Full<B.Intent>;
-export type IntentStatus = B.IntentStatus;
-export type IntentView = Full<B.IntentView>;
-export type LabMethod = B.LabMethod;
-export type LabRow = Full<B.LabRow>;
-export type Lint = Full<B.Lint>;
-export type LintPage = Full<B.LintPage>;
-export type LintQuery = Full<B.LintQuery>;
-export type Loading = B.Loading;
-export type MatchedField = Full<B.MatchedField>;
-export type MatrixOnly = B.MatrixOnly;
-export type MatrixPage = Full<B.MatrixPage>;
-export type MatrixQuery = Full<B.MatrixQuery>;
-export type MatrixRow = Full<B.MatrixRow>;
-export type ModelInfo = Full<B.ModelInfo>;
-export type Needs = Full<B.Needs>;
-export type Outcome = B.Outcome;
-export type Planner = B.Planner;
-export type Planning = Full<B.Planning>;
-export type PolicyImport = Full<B.PolicyImport>;
-export type PlanningEntry = Full<B.PlanningEntry>;
-export type PlanningView = Full<B.PlanningView>;
-export type PlanView = Full<B.PlanView>;
-export type PromptBlocks = Full<B.PromptBlocks>;
-export type ReplyPath = B.ReplyPath;
-export type Request = Full<B.Request>;
-export type RevisionRow = Full<B.RevisionRow>;
-export type RunDetail = Full<B.RunDetail>;
-export type Mark = Full<B.Mark>;
-export type RunAt = Full<B.RunAt>;
-export type RunMarks = Full<B.RunMarks>;
-export type RunOutcome = B.RunOutcome;
-export type RunState = Full<B.RunState>;
-export type RunSummary = Full<B.RunSummary>;
-export type SampleQuery = Full<B.SampleQuery>;
-export type Savings = Full<B.Savings>;
-export type SavingsRow = Full<B.SavingsRow>;
-export type SearchLab = Full<B.SearchLab>;
-export type SearchQuery = Full<B.SearchQuery>;
-export type SearchType = B.SearchType;
-export type Selection = Full<B.Selection>;
-export type SessionEvent = Full<B.SessionEvent>;
-export type SessionState = Full<B.SessionState>;
-export type SessionView = Full<B.SessionView>;
-export type Settings = Full<B.Settings>;
-export type Severity = B.Severity;
-export type SideEffects = B.SideEffects;
-export type Source = Full<B.Source>;
-export type StageView = Full<B.StageView>;
-export type StateTokens = Full<B.StateTokens>;
-export type StepSpec = Full<B.StepSpec>;
-export type StepState = Full<B.StepState>;
-export type StepStatus = B.StepStatus;
-export type Suggestion = Full<B.Suggestion>;
-export type TokenReport = Full<B.TokenReport>;
-export type ToolDetail = Full<B.ToolDetail>;
-export type ToolDiff = Full<B.ToolDiff>;
-export type ToolPatch = Full<B.ToolPatch>;
-export type ToolSpec = Full<B.ToolSpec>;
-export type ToolStats = Full<B.ToolStats>;
-export type Trail = Full<B.Trail>;
-export type TurnRecord = Full<B.TurnRecord>;
-export type TurnTokens = Full<B.TurnTokens>;
-export type UndoState = Full<B.UndoState>;
-export type Value = B.Value;
-export type Verdict = Full<B.Verdict>;
-export type WhyQuery = Full<B.WhyQuery>;
-export type WhyRow = Full<B.WhyRow>;
-
 export const EXECUTION_STATES: readonly ExecutionState[] = ["REQUEST", "REASONING", "ACTION"];
+
+/** The filter of the catalog that lets every tool through. */
+export const noFilter: CatalogFilter = {
+  text: "",
+  namespaces: [],
+  groups: [],
+  categories: [],
+  classifications: [],
+  loadings: [],
+  side_effects: [],
+  tags: [],
+  gates: [],
+  visible: null,
+  lints: [],
+  ages: [],
+};

@@ -2,6 +2,7 @@
 import { keepPreviousData, QueryClient, queryOptions } from "@tanstack/react-query";
 import {
   client,
+  noFilter,
   type CatalogQuery,
   type Gate,
   type LintQuery,
@@ -30,27 +31,13 @@ const KEPT_MS = 20_000;
 export const toolsByWords = (text: string, request: Request, plan: number | null) =>
   queryOptions({
     queryKey: ["catalog-page", plan, "words", text, request],
-    queryFn: () =>
-      client.catalogQuery({ ...everyTool, filter: { ...everyTool.filter, text }, request, plan, limit: 30 }),
+    queryFn: () => client.catalogQuery({ ...everyTool, filter: { ...noFilter, text }, request, plan, limit: 30 }),
     gcTime: KEPT_MS,
     placeholderData: keepPreviousData,
   });
 
 const everyTool: Omit<CatalogQuery, "request" | "plan"> = {
-  filter: {
-    text: "",
-    namespaces: [],
-    groups: [],
-    categories: [],
-    classifications: [],
-    loadings: [],
-    side_effects: [],
-    tags: [],
-    gates: [],
-    visible: null,
-    lints: [],
-    ages: [],
-  },
+  filter: noFilter,
   sort: "relevance",
   descending: false,
   offset: 0,

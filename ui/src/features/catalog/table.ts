@@ -1,23 +1,18 @@
 /** What the catalog's table shows and what is chosen in it. It outlives the view, so another look loses nothing. */
 import { create } from "zustand";
 import { createJSONStorage, persist } from "zustand/middleware";
-import type { CatalogFilter, CatalogQuery, CatalogSort, Facet, FacetName, Request } from "../../ipc/client";
+import {
+  noFilter,
+  type CatalogFilter,
+  type CatalogQuery,
+  type CatalogSort,
+  type Facet,
+  type FacetName,
+  type Request,
+} from "../../ipc/client";
 import { nothing, type Chosen } from "../../lib/selection";
 
-export const noFilter: CatalogFilter = {
-  text: "",
-  namespaces: [],
-  groups: [],
-  categories: [],
-  classifications: [],
-  loadings: [],
-  side_effects: [],
-  tags: [],
-  gates: [],
-  visible: null,
-  lints: [],
-  ages: [],
-};
+export { noFilter };
 
 export const DEFAULT_COLUMNS = ["name", "class", "lints", "tokens", "share", "visible", "reason", "loading", "group"];
 

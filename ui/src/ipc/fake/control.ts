@@ -1,13 +1,10 @@
 /** Plays a fake run in real time, and lets a person interfere: pause, step, break, edit, skip. */
-import { Problem, type Breakpoint, type BreakOn, type Go, type PauseReason, type RunControlState } from "../client";
+import type { Breakpoint, BreakOn, Go, PauseReason, RunControlState } from "../client";
+import { refuse } from "./desk";
 import { shownState, type FakeEvent, type FakeRun } from "./runs";
 
 const TELL_MS = 40;
 const ENDS = ["step_succeeded", "step_failed", "step_skipped"];
-
-const refuse = (code: string, message: string, hint: string): never => {
-  throw new Problem({ code, message, hint });
-};
 
 /** Puts an event in where the run stands; what was to come moves on by one. */
 export function interject(run: FakeRun, kind: string, step: string, text: string, apply: FakeEvent["apply"]) {

@@ -1,15 +1,12 @@
 /** Questions about the events of a fake run: pages that a filter lets through, marks, and where the time went. */
-import { Problem, type EventPage, type RunMarks, type Timeline, type TimelineStep } from "../client";
+import type { EventPage, RunMarks, Timeline, TimelineStep } from "../client";
+import { refuse } from "./desk";
 import { eventRow, shownState, type FakeEvent, type FakeRun } from "./runs";
 
 const KEYS = ["kind", "step", "tool", "status", "dur", "after", "attempt", "seq"];
 const UNIT: Record<string, number> = { "": 1, ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 };
 
 type Test = (event: FakeEvent) => boolean;
-
-const refuse = (code: string, message: string, hint: string): never => {
-  throw new Problem({ code, message, hint });
-};
 
 function range(key: string, text: string, at: number): (value: number | null) => boolean {
   const match = /^(>=|<=|>|<|)(\d+(?:\.\d+)?)(ms|s|m|min|h|)$/.exec(text);

@@ -8,45 +8,13 @@ import { matrixPage, Sessions, whyRows } from "./session";
 import { labelOf, suggestionFor, Table } from "./table";
 import { isVisible, rowOf } from "./visibility";
 
-type More =
-  | "catalogQuery"
-  | "bulkPreview"
-  | "bulkEdit"
-  | "undo"
-  | "redo"
-  | "catalogHistory"
-  | "toolDiff"
-  | "catalogDiff"
-  | "revertCatalog"
-  | "planningView"
-  | "lints"
-  | "applyLintFix"
-  | "searchLab"
-  | "toolDirectory"
-  | "activatedTools"
-  | "deactivateTools"
-  | "embeddingModel"
-  | "addEmbeddingModel"
-  | "removeEmbeddingModel"
-  | "indexEmbeddings"
-  | "cancelIndexEmbeddings"
-  | "session"
-  | "sessionEvent"
-  | "planInSession"
-  | "visibilityMatrix"
-  | "whyHidden"
-  | "suggestClassification"
-  | "importPolicy"
-  | "tokenSavings"
-  | "conversationSavings";
-
 export function moreCommands(
   desk: Desk,
   model: FakeModel,
   planned: (plan: number | null) => PlanView | undefined,
   plan: Host["plan"],
   save: Host["saveSettings"],
-): Pick<Host, More> {
+) {
   const now = async <T>(answer: T): Promise<T> => structuredClone(answer);
   const table = new Table(desk, (id) => {
     const view = planned(id);
@@ -147,7 +115,7 @@ export function moreCommands(
       planned(id)?.planning.savings ?? refuse("plan.unknown", `There is no planning ${id}`, "Plan the query again."),
     conversationSavings: async () =>
       refuse("conversation.malformed", "The browser reads no files", "Use the desktop window."),
-  };
+  } satisfies Partial<Host>;
 }
 
 /** What Rust would refuse to store. */

@@ -1,7 +1,6 @@
 /** The catalog's table of the in-browser host: filter, facets, pages, bulk edits. */
 import type {
   BulkPreview,
-  CatalogFilter,
   CatalogItem,
   CatalogPage,
   CatalogQuery,
@@ -239,18 +238,3 @@ export function labelOf(count: number, patch: ToolPatch): string {
   const parts = Object.entries(patch).flatMap(([k, v]) => (empty(v) ? [] : [k.replaceAll("_", " ")]));
   return `${count} ${count === 1 ? "tool" : "tools"}: ${parts.join(", ")}`;
 }
-
-export const noFilter = (): CatalogFilter => ({
-  text: "",
-  namespaces: [],
-  groups: [],
-  categories: [],
-  classifications: [],
-  loadings: [],
-  side_effects: [],
-  tags: [],
-  gates: [],
-  visible: null,
-  lints: [],
-  ages: [],
-});
