@@ -317,7 +317,7 @@ mod tests {
         };
         assert_eq!(runs.iter().map(|run| left(*run)).collect::<Vec<_>>(), [2, 0, 0, 2], "a living process goes on");
         assert_eq!(journal.run_named("whole").unwrap().unwrap().events, 2);
-        assert_eq!(journal.runs(10, None).unwrap().len(), 1);
+        assert_eq!(journal.usage().unwrap().runs, 1);
     }
 
     /// S-01: no byte of a known secret, of a header, of a key or of URL credentials reaches a file: database, its log,

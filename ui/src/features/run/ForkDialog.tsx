@@ -1,6 +1,7 @@
 /** Before a fork: the one thing that shall be different, and from which event on. */
 import { useState } from "react";
 import { JsonEditor } from "../../components/JsonEditor";
+import { DialogActions } from "../../components/DialogActions";
 import { Modal } from "../../components/Modal";
 import { ProblemNote } from "../../components/ProblemNote";
 import { ValueField } from "../../components/ValueField";
@@ -121,21 +122,13 @@ export function ForkDialog({ run, graph, state, cursor, step: chosen, onClose }:
         </summary>
         <PolicyTable graph={graph} sources={sources} onChange={setSources} onValid={setValid} />
       </details>
-      <div className="modal-actions">
-        <span className="grow" />
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          className="button primary"
-          data-testid="fork-start"
-          disabled={!valid || step === "" || (kind === "result" && result === undefined)}
-          onClick={() => void start()}
-        >
-          Fork
-        </button>
-      </div>
+      <DialogActions
+        action="Fork"
+        testId="fork-start"
+        disabled={!valid || step === "" || (kind === "result" && result === undefined)}
+        onCancel={onClose}
+        onAction={() => void start()}
+      />
     </Modal>
   );
 }

@@ -1,5 +1,6 @@
 /** Before a replay: who answers the calls of each tool. Nothing is live unless it is chosen here. */
 import { useState } from "react";
+import { DialogActions } from "../../components/DialogActions";
 import { Modal } from "../../components/Modal";
 import { ProblemNote } from "../../components/ProblemNote";
 import { ValueField } from "../../components/ValueField";
@@ -44,7 +45,13 @@ export function ReplayDialog({ run, graph, onClose }: { run: number; graph: Grap
       </p>
       {problem && <ProblemNote problem={problem} onDismiss={() => setProblem(null)} />}
       <PolicyTable graph={graph} sources={sources} onChange={setSources} onValid={setValid} />
-      <div className="modal-actions">
+      <DialogActions
+        action="Replay"
+        testId="replay-start"
+        disabled={!valid}
+        onCancel={onClose}
+        onAction={() => void start()}
+      >
         <label className="choice">
           <span>Speed</span>
           <select
@@ -58,22 +65,8 @@ export function ReplayDialog({ run, graph, onClose }: { run: number; graph: Grap
             ))}
           </select>
         </label>
-        <span className="grow muted">
-          {live > 0 && `${live} ${live === 1 ? "tool is" : "tools are"} called for real`}
-        </span>
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          className="button primary"
-          data-testid="replay-start"
-          disabled={!valid}
-          onClick={() => void start()}
-        >
-          Replay
-        </button>
-      </div>
+        <span className="muted">{live > 0 && `${live} ${live === 1 ? "tool is" : "tools are"} called for real`}</span>
+      </DialogActions>
     </Modal>
   );
 }
