@@ -43,7 +43,9 @@ function Finder({ onDone }: { onDone: () => void }) {
       label: `Tool: ${row.name}`,
       run: () => useWindow.getState().set({ view: "catalog", tool: row.name, step: null }),
     }));
-    return [...found, ...named].slice(0, SHOWN);
+    // What can be done now stands before what cannot.
+    const free = (action: Action) => (action.blocked?.() ? 1 : 0);
+    return [...found.sort((a, b) => free(a) - free(b)), ...named].slice(0, SHOWN);
   }, [text, tools, info]);
 
   const choose = (action: Action | undefined) => {

@@ -19,12 +19,12 @@ function useTokensThen({ run, at }: Instant): TokenReport | null | undefined {
   return useQuery(runAtQuery(run, at)).data?.tokens;
 }
 
-function Planned({ instant, what, children }: { instant: Instant; what: string; children: ReactNode }) {
+function Planned({ instant, children }: { instant: Instant; children: ReactNode }) {
   const tokens = useTokensThen(instant);
   if (tokens === undefined) return null;
   return (
     <>
-      <PastNote instant={instant} what={what} />
+      <PastNote instant={instant} />
       {tokens === null ? (
         <Empty title="Not planned yet">
           <p>At this event the query had not been planned.</p>
@@ -39,7 +39,7 @@ function Planned({ instant, what, children }: { instant: Instant; what: string; 
 export function VerdictsThen({ instant, planning, state }: PastProps & { state: RunState | null }) {
   const fates = useMemo(() => planning && fatesOf(planning, state), [planning, state]);
   return (
-    <Planned instant={instant} what="Verdicts">
+    <Planned instant={instant}>
       <div className="then-guard" data-testid="verdicts-then">
         {planning && fates && <GuardPanel planning={planning} fates={fates} />}
       </div>
@@ -50,9 +50,5 @@ export function VerdictsThen({ instant, planning, state }: PastProps & { state: 
 export function TokensThen({ instant, planning }: PastProps) {
   const tokens = useTokensThen(instant);
   const then = useMemo(() => planning && tokens && { ...planning, tokens }, [planning, tokens]);
-  return (
-    <Planned instant={instant} what="Tokens">
-      {then && <TokensPanel planning={then} />}
-    </Planned>
-  );
+  return <Planned instant={instant}>{then && <TokensPanel planning={then} />}</Planned>;
 }

@@ -74,7 +74,7 @@ export function PlanPage() {
           content: (
             <div className="panel-column">
               <QueryPanel />
-              {past && <PastNote instant={past} what="Verdicts" />}
+              {past && <PastNote instant={past} />}
               {view && fates && <GuardPanel planning={view.planning} fates={fates} />}
             </div>
           ),
@@ -101,7 +101,11 @@ function Middle({ view, shown }: { view: PlanView; shown: Shown }) {
           min: 140,
           content: (
             <div className="run-stage" data-past={pastOf(instant) !== null || undefined}>
-              <PlanHeader view={view} controls={<RunControls run={newest} blocked={blockedBecause(view, newest)} />} />
+              <PlanHeader
+                view={view}
+                run={state}
+                controls={<RunControls run={newest} blocked={blockedBecause(view, newest)} />}
+              />
               {newest && instant && <PauseBanner run={instant.run} state={newest} />}
               {instant && (over || cursor !== null) && (
                 <Scrubber run={instant.run} of="planCursor" last={instant.last} cursor={cursor} live={!over} />

@@ -97,7 +97,7 @@ function OpenRun({ detail, state, cursor }: { detail: RunDetail; state: RunState
             <RunOutcomeBadge of={outcome} paused={state?.paused != null} />
           </span>
           {state && <StepProgress run={state} />}
-          <span className="muted">{duration(summary.duration_ms)}</span>
+          {outcome !== null && <span className="muted">{duration(summary.duration_ms)}</span>}
           <span className="truncate grow" title={summary.query}>
             {summary.query}
           </span>

@@ -14,17 +14,14 @@ export interface Instant {
 }
 
 /** Says of a panel whose moment it shows. What is past is marked, and nothing in it can be changed. */
-export function PastNote({ instant: { run, at, last, of }, what }: { instant: Instant; what: string }) {
+export function PastNote({ instant: { run, at, last, of } }: { instant: Instant }) {
   const set = useWindow((s) => s.set);
   const past = at < last;
   return (
     <p className="past-note" data-past={past || undefined} data-testid="past-note">
       <History size={12} aria-hidden />
       <span className="truncate grow">
-        {past
-          ? `${what} of run ${run} after event ${count(at)} of ${count(last)}`
-          : `${what} of run ${run} at its newest event`}
-        {" · read only"}
+        Run {run}, {past ? `event ${count(at)} of ${count(last)}` : "newest event"} · read only
       </span>
       {past && (
         <button type="button" className="link" onClick={() => set({ [of]: null })}>

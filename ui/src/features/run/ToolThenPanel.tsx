@@ -22,7 +22,7 @@ export function ToolThenPanel({ instant, name }: { instant: Instant; name: strin
   const tokens = cost.name + cost.description + cost.schema;
   return (
     <div className="panel-column" data-testid="tool-then">
-      <PastNote instant={instant} what="Tool" />
+      <PastNote instant={instant} />
       <section className="section">
         <div className="step-title">
           <code>{spec.name}</code>

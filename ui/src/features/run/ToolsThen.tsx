@@ -14,8 +14,7 @@ import { usedWords } from "./toolWords";
 import "./then.css";
 
 const columns: PagedColumn<ToolAt>[] = [
-  { id: "tool", header: "Tool", cell: (r) => r.name, title: (r) => r.name, width: "minmax(130px, 1fr)", mono: true },
-  { id: "class", header: "Class", cell: (r) => <ClassificationBadge of={r.classification} />, width: "104px" },
+  { id: "tool", header: "Tool", cell: (r) => r.name, title: (r) => r.name, width: "minmax(118px, 1fr)", mono: true },
   {
     id: "status",
     header: "In the run",
@@ -28,7 +27,7 @@ const columns: PagedColumn<ToolAt>[] = [
         {r.status && <StatusIcon status={r.status} />} {usedWords(r)}
       </span>
     ),
-    width: "minmax(130px, 170px)",
+    width: "minmax(146px, 190px)",
   },
   {
     id: "calls",
@@ -36,10 +35,11 @@ const columns: PagedColumn<ToolAt>[] = [
     cell: (r) => (
       <span data-testid={`then-calls-${r.name}`}>
         {count(r.calls)}
-        {r.failures > 0 && <span className="then-failures"> {count(r.failures)} failed</span>}
+        {r.failures > 0 && <span className="then-failures"> −{count(r.failures)}</span>}
       </span>
     ),
-    width: "90px",
+    title: (r) => `${counted(r.calls, "call")}${r.failures > 0 ? `, ${count(r.failures)} of them failed` : ""}`,
+    width: "52px",
     numeric: true,
   },
   {
@@ -54,7 +54,7 @@ const columns: PagedColumn<ToolAt>[] = [
         <span className="muted">not planned yet</span>
       ),
     title: (r) => r.verdict?.reason ?? "",
-    width: "minmax(150px, 2fr)",
+    width: "minmax(120px, 2fr)",
   },
   {
     id: "today",
@@ -64,8 +64,9 @@ const columns: PagedColumn<ToolAt>[] = [
         {r.removed ? "gone" : r.unchanged ? "the same" : "differs"}
       </span>
     ),
-    width: "76px",
+    width: "72px",
   },
+  { id: "class", header: "Class", cell: (r) => <ClassificationBadge of={r.classification} />, width: "104px" },
 ];
 
 export function ToolsThen({ instant }: { instant: Instant }) {
@@ -89,7 +90,7 @@ export function ToolsThen({ instant }: { instant: Instant }) {
   };
   return (
     <div className="then" data-testid="tools-then">
-      <PastNote instant={instant} what="Catalog" />
+      <PastNote instant={instant} />
       <div className="then-bar">
         <label className="graph-find">
           <Search size={13} aria-hidden />
