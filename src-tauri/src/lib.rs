@@ -34,6 +34,7 @@ pub fn ipc() -> Builder<tauri::Wry> {
         .commands(collect_commands![
             commands::settings::info,
             commands::settings::save_settings,
+            commands::settings::setting_origins,
             commands::plan::plan,
             commands::catalog::catalog,
             commands::catalog::tool,
@@ -80,6 +81,7 @@ pub fn ipc() -> Builder<tauri::Wry> {
             commands::past::replay_run,
             commands::past::replan_run,
             commands::past::fork_run,
+            commands::past::fork_preview,
             commands::past::run_tree,
             commands::past::export_run,
             commands::past::import_runs,

@@ -1,10 +1,12 @@
 //! A workbench in a folder of its own.
 
+use serde_json::Value;
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 use tempfile::TempDir;
 use toolplan_workbench::{
     Options, Problem, Workbench,
     engine::{
+        plan::StepSpec,
         request::{ExecutionState, Request, RoutingPlan},
         tool::{Binding, Classification, ToolSpec},
     },
@@ -62,12 +64,23 @@ pub fn suggesting(query: &str, tools: &[&str]) -> Request {
 }
 
 /// A tool that answers at once with a fixed value.
-pub fn mock(name: &str, result: serde_json::Value, delay_ms: u32) -> ToolSpec {
+pub fn mock(name: &str, result: Value, delay_ms: u32) -> ToolSpec {
     ToolSpec {
         name: name.into(),
         group: "search".into(),
         classification: Classification::Safe,
         binding: Binding::Mock { result, delay_ms },
+        ..Default::default()
+    }
+}
+
+/// A step of a plan by hand.
+pub fn step(id: &str, tool: &str, arguments: Value, after: &[&str]) -> StepSpec {
+    StepSpec {
+        id: id.into(),
+        tool: tool.into(),
+        arguments: arguments.as_object().cloned().unwrap_or_default(),
+        dependencies: after.iter().map(|s| s.to_string()).collect(),
         ..Default::default()
     }
 }

@@ -1,9 +1,9 @@
 //! A person at a real run, over a real journal: breakpoints, edits, interruptions, cached results.
 
-use crate::bench::{Bench, asking, mock, open};
+use crate::bench::{self, Bench, asking, mock, open};
 use serde_json::json;
 use toolplan_workbench::{
-    Workbench,
+    SettingSource, Workbench,
     engine::{
         plan::{PlanSpec, StepSpec},
         run::{Breakpoint, Go, RunId, RunOptions, RunOutcome, StepStatus},
@@ -12,8 +12,7 @@ use toolplan_workbench::{
 };
 
 fn step(id: &str, tool: &str, after: &[&str]) -> StepSpec {
-    let dependencies = after.iter().map(|s| s.to_string()).collect();
-    StepSpec { id: id.into(), tool: tool.into(), dependencies, ..Default::default() }
+    bench::step(id, tool, json!({}), after)
 }
 
 fn plan(workbench: &Workbench, steps: Vec<StepSpec>) -> u32 {
@@ -129,14 +128,16 @@ async fn the_environment_decides_settings() {
     settings.run.timeout_ms = 9000;
     w.save_settings(settings).unwrap();
     let origins = w.setting_origins();
-    let of = |setting: &str| {
-        let row = origins.iter().find(|r| r.setting == setting).unwrap();
-        (row.value.clone(), row.origin.clone())
+    let of = |path: &str| {
+        let row = origins.iter().find(|r| r.path == path).unwrap();
+        (row.value.as_str(), row.source, row.variable.as_deref())
     };
-    assert_eq!(of("run.parallel_limit"), ("2".into(), "environment".into()));
-    assert_eq!(of("run.timeout_ms"), ("9000".into(), "workspace".into()));
-    assert_eq!(of("run.cache.ttl_s"), ("300".into(), "default".into()));
-    assert_eq!(origins.len(), 9, "every name of source 001");
+    assert_eq!(of("run.parallel_limit"), ("2", SettingSource::Environment, Some("TOOL_PARALLEL_LIMIT")));
+    assert_eq!(of("run.timeout_ms"), ("9000", SettingSource::Workspace, Some("TOOL_DEFAULT_TIMEOUT")));
+    assert_eq!(of("run.cache.ttl_s"), ("300", SettingSource::Default, Some("TOOL_RESULT_CACHE_TTL")));
+    assert_eq!(of("default_mode"), ("operator", SettingSource::Workspace, None));
+    assert_eq!(of("guard.scan_thinking").1, SettingSource::Default);
+    assert_eq!(origins.iter().filter(|r| r.variable.is_some()).count(), 9, "every name of source 001");
     let bench = bench.again().await;
     assert_eq!(bench.workbench.info().settings.run.parallel_limit, 5);
 }

@@ -1,7 +1,7 @@
 //! Runs that were: instants, log, replay, fork, comparison, files, retention.
 
-use crate::bench::{Bench, asking, mock};
-use serde_json::{Value, json};
+use crate::bench::{Bench, asking, mock, step};
+use serde_json::{Map, Value, json};
 use std::{
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -9,7 +9,8 @@ use std::{
 use toolplan_workbench::{
     engine::{
         compare::DivergenceKind,
-        plan::{PlanSpec, StepSpec},
+        plan::PlanSpec,
+        ports::ErrorClass,
         run::{AnswerSource, ForkChange, ReplayPolicy, RunId, RunOutcome, StepStatus},
         settings::RetentionSettings,
         tool::{Classification, ToolSpec},
@@ -17,16 +18,6 @@ use toolplan_workbench::{
     long::WorkKind,
     views::{Fork, OriginKind, RunDetail},
 };
-
-fn step(id: &str, tool: &str, arguments: Value, after: &[&str]) -> StepSpec {
-    StepSpec {
-        id: id.into(),
-        tool: tool.into(),
-        arguments: arguments.as_object().cloned().unwrap_or_default(),
-        dependencies: after.iter().map(|s| s.to_string()).collect(),
-        ..Default::default()
-    }
-}
 
 impl Bench {
     async fn done(&self, run: RunId) -> RunDetail {
@@ -82,6 +73,10 @@ impl Bench {
         std::fs::write(&path, text + "\n").unwrap();
         (path, started)
     }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    value.as_object().cloned().unwrap()
 }
 
 fn policy(tool: &str, source: AnswerSource) -> ReplayPolicy {
@@ -154,14 +149,20 @@ async fn forks_make_a_tree() {
 
     let skip = fork(first.summary.id, ForkChange::Skip { step: "c".into() }, ReplayPolicy::default()).await;
     assert_eq!(skip.state.steps["c"].status, StepStatus::Skipped);
-    let arguments = json!({"from": 5}).as_object().cloned().unwrap();
-    let change = ForkChange::Arguments { step: "c".into(), arguments };
-    let missed = fork(run, change, ReplayPolicy::default()).await;
+    let change = || ForkChange::Arguments { step: "c".into(), arguments: object(json!({"from": 5})) };
+    let asked = fork(run, change(), ReplayPolicy::default()).await;
+    assert_eq!(asked.summary.outcome, Some(RunOutcome::Succeeded), "a SAFE tool is asked");
+    let live = |detail: &RunDetail, step: &str| detail.state.steps[step].attempts[0].live;
+    assert_eq!((live(&asked, "b"), live(&asked, "c")), (false, true), "and the journal says which call left");
+    let missed = fork(run, change(), policy("three", AnswerSource::Recorded)).await;
     assert_eq!(missed.summary.outcome, Some(RunOutcome::Failed));
+    let again = bench.replay(asked.summary.id, ReplayPolicy::default()).await;
+    assert_eq!((again.summary.faithful, live(&again, "c")), (Some(true), false), "a replay of the fork calls nothing");
 
     let tree = bench.workbench.run_tree(skip.summary.id).unwrap();
     let ids: Vec<RunId> = tree.runs.iter().map(|r| r.id).collect();
-    assert_eq!((tree.root, ids), (run, vec![run, first.summary.id, skip.summary.id, missed.summary.id]));
+    let made = [&first, &skip, &asked, &again, &missed].map(|detail| detail.summary.id);
+    assert_eq!((tree.root, ids), (run, [&[run], &made[..]].concat()));
 
     let refused = async |change, at| {
         bench.workbench.fork_run(run, Fork { change, at }, ReplayPolicy::default(), None).await.unwrap_err().code
@@ -169,6 +170,62 @@ async fn forks_make_a_tree() {
     assert_eq!(refused(ForkChange::Skip { step: "zzz".into() }, None).await, "run.unknown_step");
     assert_eq!(refused(ForkChange::Skip { step: "a".into() }, Some(1)).await, "fork.early");
     assert_eq!(refused(ForkChange::Skip { step: "a".into() }, Some(900)).await, "fork.late");
+}
+
+/// before a fork starts it is told which calls leave and who answers them. A SAFE tool is called for what the
+/// record does not hold, any other only where it is chosen and today's gate admits it.
+#[tokio::test]
+async fn a_fork_is_told_before_it_starts() {
+    let bench = Bench::sample().await;
+    let run = bench.mocked().await;
+    let told = |step: &str, arguments: Value, policy| {
+        let change = ForkChange::Arguments { step: step.into(), arguments: object(arguments) };
+        let told = bench.workbench.fork_preview(run, Fork { change, at: None }, policy).unwrap();
+        let calls = told.calls.iter().map(|c| (c.call.step.as_str(), c.call.answerer, c.call.otherwise));
+        (calls.map(|(step, by, otherwise)| format!("{step} {by:?} {otherwise:?}")).collect::<Vec<_>>(), told)
+    };
+    let calls = || bench.workbench.tool("three", &asking("x"), None).unwrap().stats.map(|s| s.calls);
+    let before = calls();
+    let (shown, fork) = told("c", json!({"from": 5}), ReplayPolicy::default());
+    assert_eq!((shown, fork.kept), (vec!["c Tool None".to_string()], vec!["a".to_string(), "b".to_string()]));
+    assert_eq!(fork.policy.source("three"), &AnswerSource::RecordedOrLive);
+    let (shown, _) = told("a", json!({"x": 1}), ReplayPolicy::default());
+    assert_eq!(shown, ["a Tool None", "b Record None", "c Record Some(Tool)"], "c rests on what a gives");
+    let (shown, fork) = told("c", json!({"from": 5}), policy("three", AnswerSource::Recorded));
+    assert_eq!(shown, ["c Nobody None"]);
+    assert!(fork.calls[0].text.contains("three is to be answered from the record alone"), "{}", fork.calls[0].text);
+    let (shown, _) = told("c", json!({"from": 5}), policy("three", AnswerSource::Static { value: json!(1) }));
+    assert_eq!(shown, ["c Value None"]);
+
+    let destructive = ToolSpec { classification: Classification::Destructive, ..mock("three", json!(3), 5) };
+    bench.workbench.register_tools(vec![destructive], "test").unwrap();
+    let (shown, fork) = told("a", json!({"x": 1}), ReplayPolicy::default());
+    assert_eq!(shown[2], "c Record Some(Nobody)");
+    assert!(fork.calls[2].text.contains("called only where you choose it"), "{}", fork.calls[2].text);
+    let (shown, fork) = told("c", json!({"from": 5}), policy("three", AnswerSource::Live));
+    assert_eq!((shown, fork.calls[0].refused.is_some()), (vec!["c Tool None".to_string()], true), "the gate of today");
+    assert_eq!(calls(), before, "telling calls nothing");
+    assert_eq!(bench.workbench.runs().unwrap().len(), 1, "and stores nothing");
+
+    let change = ForkChange::Arguments { step: "c".into(), arguments: object(json!({"from": 5})) };
+    let fork = bench.workbench.fork_run(run, Fork { change, at: None }, ReplayPolicy::default(), None).await.unwrap();
+    assert_eq!(bench.done(fork).await.summary.outcome, Some(RunOutcome::Failed), "what is not SAFE is never called");
+    let error = bench.workbench.replay_run(run, ReplayPolicy::default(), Some(1e-300)).await;
+    bench.workbench.cancel_run(error.unwrap()).unwrap();
+}
+
+/// a call whose reference finds nothing fails without reaching its tool, as in any run.
+#[tokio::test]
+async fn a_live_call_has_its_references() {
+    let bench = Bench::sample().await;
+    let run = bench.mocked().await;
+    let change = ForkChange::Result { step: "a".into(), value: json!({}) };
+    let live = policy("three", AnswerSource::Live);
+    let fork = bench.workbench.fork_run(run, Fork { change, at: None }, live, None).await.unwrap();
+    let detail = bench.done(fork).await;
+    let c = &detail.state.steps["c"];
+    assert_eq!((c.status, c.error.as_ref().unwrap().class), (StepStatus::Failed, ErrorClass::Validation));
+    assert!(!c.attempts[0].live);
 }
 
 /// today's metadata and the recorded reply; a fork that begins with a changed tool.

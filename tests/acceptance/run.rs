@@ -1,10 +1,10 @@
 //! Running plans with the sample's real tools.
 
-use crate::bench::{Bench, asking, mock};
+use crate::bench::{Bench, asking, mock, step};
 use serde_json::json;
 use toolplan_workbench::{
     engine::{
-        plan::{PlanSpec, StepSpec},
+        plan::PlanSpec,
         ports::ErrorClass,
         request::{ExecutionState, Planner, Request},
         run::{RunOutcome, RunState, Skip, StepStatus},
@@ -16,16 +16,6 @@ use toolplan_workbench::{
 async fn run(bench: &Bench, view: &PlanView) -> RunState {
     let run = bench.workbench.start_run(view.id).await.unwrap();
     bench.workbench.wait_run(run).await.unwrap()
-}
-
-fn step(id: &str, tool: &str, arguments: serde_json::Value, after: &[&str]) -> StepSpec {
-    StepSpec {
-        id: id.into(),
-        tool: tool.into(),
-        arguments: arguments.as_object().cloned().unwrap_or_default(),
-        dependencies: after.iter().map(|s| s.to_string()).collect(),
-        ..Default::default()
-    }
 }
 
 /// X-01, O-02, P-08, T1-6, T1-10: look-ups in the documents run in parallel and the last step gets both results.

@@ -1,6 +1,8 @@
 //! The command line as a person or a script uses it: output, rows, exit codes.
 
 mod crash;
+mod drive;
+mod past;
 mod visibility;
 
 use std::{
@@ -30,6 +32,15 @@ impl Cli {
 
     fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
+    }
+
+    /// What it prints while it reads `input`: exit code, standard output, standard error.
+    fn told(&self, arguments: &[&str], input: &str) -> (Option<i32>, String, String) {
+        let piped = || Stdio::piped();
+        let mut child = self.command(arguments).stdin(piped()).stdout(piped()).stderr(piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+        (status.code(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
     }
 
     /// The standard output of a command that must end with `code`.
@@ -214,40 +225,6 @@ fn capabilities_are_listed() {
     assert_eq!((&found["first"], &found["tools"]), (&"web_fetch".into(), &serde_json::json!(["web_fetch"])));
     cli.text(1, &["capabilities", "--extensions", "memory", "--tool-for", "research.fetch"]);
     assert_eq!(cli.json(0, &["capabilities", "--format", "json"])["entries"], serde_json::json!([]), "none is enabled");
-}
-
-/// R-01 to R-06: a run is exported, taken in, replayed, forked, compared, planned again, kept and removed; the exit code
-/// says whether anything differs.
-#[test]
-fn past_runs_are_worked_with() {
-    let cli = Cli::new();
-    cli.text(0, &["run", "--sample", "1"]);
-    let file = cli.home.path().join("run.jsonl").display().to_string();
-    assert!(cli.text(0, &["export", "1", "--out", &file]).contains("events"));
-    assert!(cli.text(0, &["replay", "1"]).contains("Faithful: run 2"));
-    assert!(cli.text(0, &["replay", "1", "--check"]).contains("Faithful"));
-    assert!(cli.text(0, &["diff", "1", "2"]).contains("Nothing differs"));
-    assert!(cli.text(0, &["diff", "1", &file]).contains("Nothing differs"));
-    assert!(cli.text(0, &["replan", "1"]).contains("The plan is the same."));
-    let given = ["--static", r#"vector_search={"hits": []}"#];
-    let fork = cli.json(0, &["fork", "1", "--at", "step-1", "--result", "{}", given[0], given[1], "--format", "json"]);
-    assert_eq!(fork["summary"]["origin"]["kind"], "fork");
-    assert!(cli.text(1, &["diff", "1", "3"]).contains("First divergence: Call 1"));
-    assert!(cli.text(0, &["runs", "tree", "3"]).contains("3 forks 1 after event"));
-    cli.text(0, &["runs", "pin", "1"]);
-    assert_eq!(cli.json(0, &["runs", "--format", "json"])[2]["pinned"], true);
-    assert!(cli.text(0, &["runs", "--storage"]).contains("3 runs, 1 pinned"));
-    cli.text(0, &["runs", "delete", "3"]);
-    assert!(cli.text(3, &["show", "3"]).contains("no run 3"));
-    let rows = cli.text(0, &["show", "1", "--filter", "kind:attempt_*"]);
-    assert!(rows.contains("Attempt 1 succeeded") && !rows.contains("Waits for a free slot"), "{rows}");
-    assert!(cli.text(3, &["show", "1", "--filter", "kin:x"]).contains("at character 1 of the filter"));
-    let already = cli.json(0, &["import", &file, "--format", "json"]);
-    assert_eq!((&already[0]["already"], &already[0]["run"]), (&true.into(), &1.into()));
-    let broken = cli.file("broken.jsonl", &std::fs::read(&file).unwrap()[..3000]);
-    assert!(cli.text(1, &["import", &broken]).contains("line "));
-    assert!(cli.text(3, &["fork", "1", "--at", "step-1"]).contains("--set ARG=JSON"));
-    cli.text(2, &["fork", "1", "--at", "step-1", "--skip", "--result", "1"]);
 }
 
 /// D-04: what is no model is not installed, and what needs a model says so and changes nothing.

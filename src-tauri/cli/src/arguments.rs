@@ -85,13 +85,20 @@ pub enum Command {
         #[arg(long)]
         check: bool,
     },
-    /// Go on from a step of a run with one change
+    /// Go on from a step of a run with one change. The record answers what it holds; for the rest SAFE tools are called,
+    /// others only with --live
     Fork {
         run: u32,
         #[command(flatten)]
         at: ForkAt,
         #[command(flatten)]
         answers: Answers,
+        /// Never call this tool, even where the record holds no answer; may be given several times
+        #[arg(long, value_name = "TOOL")]
+        recorded: Vec<String>,
+        /// Only say which calls would leave and who would answer them; exit code 1 when one would fail
+        #[arg(long)]
+        preview: bool,
     },
     /// Plan a run's query again from the recorded reply, with today's tools and settings; exit code 1 when it flips
     Replan { run: u32 },

@@ -3,7 +3,7 @@
 mod catalog;
 
 use crate::{
-    arguments::{Ask, Cases, Cli, Command, Context, Drive, Eval, Format, Guard, Policy, Switch, Tools},
+    arguments::{Ask, Cli, Command, Context, Drive, Format, Guard, Policy, Tools},
     discovery, model, past, print, visibility,
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -14,8 +14,6 @@ use toolplan_workbench::{
         request::{ExecutionState, Planner, Request},
         run::{Breakpoint, RunOptions, RunOutcome},
     },
-    eval,
-    meaning::{Models, Reader},
     views::{PlanView, SampleQuery},
 };
 
@@ -24,16 +22,7 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
     let json = cli.format == Format::Json;
     // Scoring cases needs no workspace.
     let command = match cli.command {
-        Command::Eval { command: Eval::Guard(cases) } => return eval_guard(&cases, json),
-        Command::Eval { command: Eval::Plans(cases) } => return eval_plans(&cases, json),
-        Command::Eval { command: Eval::Retrieval { cases, catalog, members, limit, semantic } } => {
-            let reader = reader(semantic)?;
-            return eval_retrieval(&cases, &catalog, members.as_deref(), limit, reader.as_ref(), json);
-        }
-        Command::Eval { command: Eval::Selection { cases, catalog, semantic } } => {
-            return eval_selection(&cases, catalog.as_deref(), reader(semantic)?, json);
-        }
-        Command::Eval { command: Eval::Classification(cases) } => return eval_classification(&cases, json),
+        Command::Eval { command } => return crate::eval::eval(command, json),
         Command::Model { command } => match model::without_workspace(&command, json) {
             Some(done) => return done,
             None => Command::Model { command },
@@ -66,17 +55,15 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
                 return Ok(false);
             }
             let options = run_options(&drive)?;
-            if follow {
-                let followed = print::follow(workbench.follow());
-                let run = workbench.start_run_with(view.id, options).await?;
-                let state = workbench.wait_run(run).await?;
-                drop(workbench);
-                let _ = followed.await;
-                return Ok(state.outcome == Some(RunOutcome::Succeeded));
-            }
-            let updates = workbench.follow();
+            let (updates, followed) = (workbench.follow(), follow.then(|| print::follow(workbench.follow())));
             let run = workbench.start_run_with(view.id, options).await?;
-            ended(&workbench, run, updates, json).await
+            let Some(followed) = followed else { return ended(&workbench, run, updates, json).await };
+            crate::debug::attend(&workbench, run, updates).await?;
+            let state = workbench.wait_run(run).await?;
+            // The followers end with the workbench.
+            drop(workbench);
+            let _ = followed.await;
+            Ok(state.outcome == Some(RunOutcome::Succeeded))
         }
         Command::Resume { run, confirm, paused } => {
             let updates = workbench.follow();
@@ -91,7 +78,14 @@ pub async fn run(cli: Cli) -> Result<bool, Problem> {
         Command::Runs { storage, command } => past::runs(&workbench, command, storage, json).await,
         Command::Replay { run, check: true, .. } => past::check(&workbench, run, json),
         Command::Replay { run, answers, .. } => past::replay(&workbench, run, &answers, json).await,
-        Command::Fork { run, at, answers } => past::fork(&workbench, run, &at, &answers, json).await,
+        Command::Fork { run, at, answers, recorded, preview } => {
+            let fork = past::fork_of(&workbench, run, &at)?;
+            let policy = past::fork_policy(&answers, recorded)?;
+            match preview {
+                true => past::preview(&workbench, run, fork, policy, json),
+                false => past::fork(&workbench, run, fork, policy, answers.speed, json).await,
+            }
+        }
         Command::Replan { run } => past::replan(&workbench, run, json),
         Command::Diff { a, b } => past::diff(&workbench, &a, &b, json),
         Command::Export { run, out, redact } => past::export(&workbench, run, out, redact, json).await,
@@ -229,116 +223,6 @@ async fn plan(workbench: &Workbench, ask: &Ask, samples: &[SampleQuery]) -> Resu
         }
         _ => workbench.plan(request, None).await,
     }
-}
-
-fn eval_guard(cases: &Cases, json: bool) -> Result<bool, Problem> {
-    let mut rows = vec![];
-    let mut scores = vec![];
-    for file in &cases.cases {
-        let read = eval::read_cases::<eval::guard::Case>(file)?;
-        read.problems.iter().for_each(print::problem);
-        let mine = eval::guard::run(&read.cases)?;
-        scores.push((read.name, eval::guard::score(&read.cases, &mine)));
-        rows.extend(mine);
-    }
-    if let Some(out) = &cases.out {
-        eval::write_rows(out, &rows)?;
-    }
-    show(json, &scores, || print::guard_scores(&scores));
-    Ok(true)
-}
-
-fn eval_plans(cases: &Cases, json: bool) -> Result<bool, Problem> {
-    let mut rows = vec![];
-    let mut scores = vec![];
-    for file in &cases.cases {
-        let read = eval::read_cases::<eval::plans::Case>(file)?;
-        read.problems.iter().for_each(print::problem);
-        let mine = eval::plans::run(&read.cases);
-        scores.push((read.name, eval::plans::score(&read.cases, &mine)));
-        rows.extend(mine);
-    }
-    if let Some(out) = &cases.out {
-        eval::write_rows(out, &rows)?;
-    }
-    show(json, &scores, || print::plan_scores(&scores));
-    Ok(true)
-}
-
-/// The installed model, where one is asked for.
-fn reader(semantic: Switch) -> Result<Option<Reader>, Problem> {
-    match semantic {
-        Switch::On => eval::retrieval::require_model(&Models::from_env()?).map(Some),
-        Switch::Off => Ok(None),
-    }
-}
-
-fn eval_retrieval(
-    cases: &Cases,
-    folder: &Path,
-    members: Option<&Path>,
-    limit: usize,
-    reader: Option<&Reader>,
-    json: bool,
-) -> Result<bool, Problem> {
-    let catalog = eval::retrieval::read_catalog(folder, members, reader, model::progress)?;
-    catalog.problems.iter().for_each(print::problem);
-    let mut rows = vec![];
-    let mut sets = vec![];
-    for file in &cases.cases {
-        let read = eval::read_cases::<eval::retrieval::Case>(file)?;
-        read.problems.iter().for_each(print::problem);
-        let mine = eval::retrieval::run(&catalog, &read.cases, limit);
-        sets.push((read.name, eval::retrieval::score(&catalog.keys, &read.cases, &mine)));
-        rows.extend(mine);
-    }
-    if let Some(out) = &cases.out {
-        eval::write_rows(out, &rows)?;
-    }
-    let mean = eval::retrieval::mean(&sets);
-    let report = eval::retrieval::Report { tools: catalog.keys.len(), index_ms: catalog.index_ms, sets, mean };
-    show(json, &report, || print::retrieval_scores(&report));
-    Ok(true)
-}
-
-fn eval_selection(cases: &Cases, folder: Option<&Path>, reader: Option<Reader>, json: bool) -> Result<bool, Problem> {
-    let mut shelf = eval::selection::Shelf::new(folder).with_model(reader);
-    let (mut all_cases, mut rows, mut scores) = (vec![], vec![], vec![]);
-    for file in &cases.cases {
-        let read = eval::read_cases::<eval::selection::Case>(file)?;
-        read.problems.iter().for_each(print::problem);
-        shelf.read_ahead(&read.cases, model::progress)?;
-        let mine = eval::selection::run(&mut shelf, &read.cases)?;
-        scores.push((read.name, eval::selection::score(&read.cases, &mine)));
-        all_cases.extend(read.cases);
-        rows.extend(mine);
-    }
-    shelf.problems.iter().for_each(print::problem);
-    if let Some(out) = &cases.out {
-        eval::write_rows(out, &rows)?;
-    }
-    if scores.len() > 1 {
-        scores.push(("all".into(), eval::selection::score(&all_cases, &rows)));
-    }
-    show(json, &scores, || print::selection_scores(&scores));
-    Ok(true)
-}
-
-fn eval_classification(cases: &Cases, json: bool) -> Result<bool, Problem> {
-    let mut rows = vec![];
-    let mut scores = vec![];
-    for file in &cases.cases {
-        let read = eval::read_cases::<eval::classification::Case>(file)?;
-        read.problems.iter().for_each(print::problem);
-        let mine = eval::classification::run(&read.cases);
-        scores.push((read.name, eval::classification::score(&read.cases, &mine)));
-        rows.extend(mine);
-    }
-    if let Some(out) = &cases.out {
-        eval::write_rows(out, &rows)?;
-    }
-    show(json, &scores, || print::classification_scores(&scores));
-    Ok(true)
 }
 
 /// The request that the arguments describe.

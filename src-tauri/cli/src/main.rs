@@ -7,6 +7,7 @@ mod arguments;
 mod commands;
 mod debug;
 mod discovery;
+mod eval;
 mod model;
 mod past;
 mod print;

@@ -17,6 +17,7 @@ use toolplan_workbench::{
     Problem, Workbench,
     engine::{
         compare::{PlanDiff, RunDiff, ValueDiff},
+        replay::Answerer,
         run::{AnswerSource, ForkChange, ReplayPolicy, RunId, RunOutcome},
     },
     long::{LongWork, WorkKind},
@@ -52,15 +53,50 @@ pub fn check(workbench: &Workbench, run: RunId, json: bool) -> Result<bool, Prob
 pub async fn fork(
     workbench: &Workbench,
     run: RunId,
-    at: &ForkAt,
-    answers: &Answers,
+    fork: Fork,
+    policy: ReplayPolicy,
+    speed: Option<f64>,
     json: bool,
 ) -> Result<bool, Problem> {
-    let fork = Fork { change: change(workbench, run, at)?, at: at.event };
-    let id = workbench.fork_run(run, fork, policy(answers)?, answers.speed).await?;
+    let id = workbench.fork_run(run, fork, policy, speed).await?;
     let detail = ended(workbench, id).await?;
     show(json, &detail, || print::run(&detail));
     Ok(detail.summary.outcome == Some(RunOutcome::Succeeded))
+}
+
+/// What a fork would do; false when a call of it would fail.
+pub fn preview(
+    workbench: &Workbench,
+    run: RunId,
+    fork: Fork,
+    policy: ReplayPolicy,
+    json: bool,
+) -> Result<bool, Problem> {
+    let told = workbench.fork_preview(run, fork, policy)?;
+    show(json, &told, || {
+        match told.at {
+            0 => println!("The query of run {run} is planned again."),
+            at => println!("Takes over {at} events of run {run}. Not called again: {}", list(&told.kept)),
+        }
+        for call in &told.calls {
+            println!("  {:<12} {:<20} {}", call.call.step, call.call.tool, call.text);
+        }
+    });
+    Ok(told.calls.iter().all(|call| call.refused.is_none() && call.call.answerer != Answerer::Nobody))
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() { "nothing".into() } else { names.join(", ") }
+}
+
+pub fn fork_of(workbench: &Workbench, run: RunId, at: &ForkAt) -> Result<Fork, Problem> {
+    Ok(Fork { change: change(workbench, run, at)?, at: at.event })
+}
+
+pub fn fork_policy(answers: &Answers, recorded: Vec<String>) -> Result<ReplayPolicy, Problem> {
+    let mut policy = policy(answers)?;
+    policy.tools.extend(recorded.into_iter().map(|tool| (tool, AnswerSource::Recorded)));
+    Ok(policy)
 }
 
 fn change(workbench: &Workbench, run: RunId, at: &ForkAt) -> Result<ForkChange, Problem> {

@@ -179,7 +179,7 @@ pub fn validate<'a>(settings: &'a Settings, request: &'a Request) -> Result<View
 pub fn decomposition(request: &Request) -> Decomposition {
     match &request.decomposition {
         Some(given) => given.clone(),
-        None if request.routing.sub_questions.iter().any(|q| !q.trim().is_empty()) => {
+        None if request.routing.has_sub_questions() => {
             decompose::from_questions(&request.query, &request.routing.sub_questions)
         }
         None => decompose::decompose(&request.query),
@@ -227,7 +227,7 @@ pub fn plan(inputs: &Inputs) -> Result<Planning, Problem> {
     };
     // Parts from outside or from the offline selector are what search tools ask; a model that names no part speaks of
     // the look-ups.
-    let given = request.decomposition.is_some() || request.routing.sub_questions.iter().any(|q| !q.trim().is_empty());
+    let given = request.decomposition.is_some() || request.routing.has_sub_questions();
     let parts = if given || decomposition.sub_queries.len() > 1 { decomposition.sub_queries.as_slice() } else { &[] };
     let guard = Guard::new(catalog, settings, viewer.clone(), request, parts);
     let reasoning = proposal.reasoning.clone();

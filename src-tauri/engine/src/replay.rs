@@ -11,8 +11,10 @@
 
 mod book;
 mod inputs;
+mod preview;
 
 pub use inputs::is_input;
+pub use preview::{Answerer, ForkCall, preview};
 
 use crate::{
     Problem,
@@ -62,6 +64,8 @@ pub struct Replay {
     live: Vec<LiveCall>,
     /// Live calls that were handed out and not answered.
     outstanding: usize,
+    /// The calls that left the record, and who answers them.
+    asked: Vec<preview::Asked>,
 }
 
 enum Coming {
@@ -172,6 +176,7 @@ impl Replay {
             order: 0,
             live: vec![],
             outstanding: 0,
+            asked: vec![],
         }
     }
 
@@ -368,11 +373,16 @@ impl Replay {
     fn follow_annotations(&mut self, entries: &mut Vec<JournalEntry>) {
         while self.following
             && let Some(entry) = self.origin.get(self.cursor)
-            && matches!(entry.event, RunEvent::TimeoutChosen { .. } | RunEvent::FaultInjected { .. })
+            && matches!(
+                entry.event,
+                RunEvent::TimeoutChosen { .. } | RunEvent::FaultInjected { .. } | RunEvent::CalledLive { .. }
+            )
         {
             let entry = entry.clone();
             self.cursor += 1;
-            self.take_in(entry.event, entries);
+            if !is_of_origin(&entry.event) {
+                self.take_in(entry.event, entries);
+            }
         }
     }
 
@@ -384,8 +394,7 @@ impl Replay {
         {
             let entry = entry.clone();
             self.cursor += 1;
-            // What the origin says of its own origin is not ours.
-            if !matches!(entry.event, RunEvent::Derived { .. } | RunEvent::Compared { .. }) {
+            if !is_of_origin(&entry.event) {
                 self.now_ms = self.after(&entry);
                 self.take_in(entry.event, entries);
             }
@@ -421,11 +430,12 @@ impl Replay {
             let Some(a) = self.state.steps.get(&step).and_then(|s| s.attempts.last()).cloned() else { continue };
             match self.book.find(&step, attempt, &a.tool, &a.arguments) {
                 Some(answer) => {
+                    self.asked.push(preview::Asked::new(&step, &a.tool, &a.arguments, Answerer::Record));
                     let began = started_ms.saturating_sub(self.base_ms);
                     let due = (began + answer.duration_ms).max(self.now_ms);
                     self.expect(due, Coming::Answer { step, attempt, answer });
                 }
-                None => self.miss(&step, attempt, &a.tool),
+                None => self.ask_other(step, attempt, a.tool, a.arguments, entries),
             }
         }
         let waiting: Vec<(String, u64)> = self
@@ -517,9 +527,9 @@ impl Replay {
         arguments: Map<String, Value>,
         entries: &mut Vec<JournalEntry>,
     ) {
-        let source = self.policy.source(&tool).clone();
+        let by_record = matches!(self.policy.source(&tool), AnswerSource::Recorded | AnswerSource::RecordedOrLive);
         if self.following {
-            if source == AnswerSource::Recorded {
+            if by_record {
                 return;
             }
             self.leave_the_record();
@@ -532,38 +542,64 @@ impl Replay {
             self.settle(entries);
             self.coming.remove(&place);
         }
-        match source {
-            AnswerSource::Recorded => match self.book.find(&step, attempt, &tool, &arguments) {
-                Some(answer) => self.expect(self.now_ms + answer.duration_ms, Coming::Answer { step, attempt, answer }),
-                None => self.miss(&step, attempt, &tool),
-            },
-            AnswerSource::Static { value } => {
-                let result = ToolResult { data: value, confidence: None, sources: vec![] };
-                let answer = Answer { outcome: AttemptOutcome::Succeeded { result }, duration_ms: 0, cached_ms: None };
-                self.expect(self.now_ms, Coming::Answer { step, attempt, answer });
+        match by_record.then(|| self.book.find(&step, attempt, &tool, &arguments)).flatten() {
+            Some(answer) => {
+                self.asked.push(preview::Asked::new(&step, &tool, &arguments, Answerer::Record));
+                self.expect(self.now_ms + answer.duration_ms, Coming::Answer { step, attempt, answer });
             }
-            AnswerSource::Live if arguments.values().any(is_redacted) => {
-                let error = failed(
-                    ErrorClass::Refused,
-                    format!("{tool} in {step} needs a secret that was left out of the record"),
-                    "answer it from the record, or give the fork arguments without the placeholder",
-                );
-                let answer = Answer { outcome: error, duration_ms: 0, cached_ms: None };
-                self.expect(self.now_ms, Coming::Answer { step, attempt, answer });
-            }
-            AnswerSource::Live => {
-                let Some(index) = self.plan.index(&step) else { return };
-                let planned = &self.plan.steps()[index];
-                let previous = planned.dependencies.iter().filter_map(|&d| {
-                    let data = self.state.steps[d].result.as_ref()?.data.clone();
-                    Some((self.plan.steps()[d].spec.id.clone(), data))
-                });
-                let previous = previous.collect();
-                let timeout_ms = planned.spec.timeout_ms.unwrap_or(self.state.timeout_ms);
-                self.outstanding += 1;
-                self.live.push(LiveCall { step, attempt, tool, arguments, previous, timeout_ms });
-            }
+            None => self.ask_other(step, attempt, tool, arguments, entries),
         }
+    }
+
+    /// The record does not answer the call: it may not, or it does not hold the call.
+    fn ask_other(
+        &mut self,
+        step: String,
+        attempt: u32,
+        tool: String,
+        arguments: Map<String, Value>,
+        entries: &mut Vec<JournalEntry>,
+    ) {
+        let source = self.policy.source(&tool).clone();
+        let answerer = match source {
+            AnswerSource::Recorded => Answerer::Nobody,
+            AnswerSource::Static { .. } => Answerer::Value,
+            AnswerSource::Live | AnswerSource::RecordedOrLive => Answerer::Tool,
+        };
+        self.asked.push(preview::Asked::new(&step, &tool, &arguments, answerer));
+        let outcome = match source {
+            AnswerSource::Recorded => return self.miss(&step, attempt, &tool),
+            AnswerSource::Static { value } => {
+                AttemptOutcome::Succeeded { result: ToolResult { data: value, confidence: None, sources: vec![] } }
+            }
+            AnswerSource::Live | AnswerSource::RecordedOrLive => match cannot_leave(&step, &tool, &arguments) {
+                Some(error) => AttemptOutcome::Failed { error },
+                None => return self.call_live(step, attempt, tool, arguments, entries),
+            },
+        };
+        let answer = Answer { outcome, duration_ms: 0, cached_ms: None };
+        self.expect(self.now_ms, Coming::Answer { step, attempt, answer });
+    }
+
+    fn call_live(
+        &mut self,
+        step: String,
+        attempt: u32,
+        tool: String,
+        arguments: Map<String, Value>,
+        entries: &mut Vec<JournalEntry>,
+    ) {
+        let Some(index) = self.plan.index(&step) else { return };
+        let planned = &self.plan.steps()[index];
+        let previous = planned.dependencies.iter().filter_map(|&d| {
+            let data = self.state.steps[d].result.as_ref()?.data.clone();
+            Some((self.plan.steps()[d].spec.id.clone(), data))
+        });
+        let previous = previous.collect();
+        let timeout_ms = planned.spec.timeout_ms.unwrap_or(self.state.timeout_ms);
+        self.outstanding += 1;
+        self.live.push(LiveCall { step: step.clone(), attempt, tool, arguments, previous, timeout_ms });
+        self.take_in(RunEvent::CalledLive { step, attempt }, entries);
     }
 
     /// The record does not hold the call: the step fails, and with it the replay.
@@ -650,6 +686,24 @@ fn named(event: &RunEvent) -> String {
 
 fn failed(class: ErrorClass, message: String, hint: &str) -> AttemptOutcome {
     AttemptOutcome::Failed { error: ToolError::new(class, message, hint) }
+}
+
+/// Why a call cannot go to its tool, whatever the gate says.
+pub fn cannot_leave(step: &str, tool: &str, arguments: &Map<String, Value>) -> Option<ToolError> {
+    if arguments.values().any(is_redacted) {
+        let message = format!("{tool} in {step} needs a secret that was left out of the record");
+        let hint = "answer it from the record, or give the fork arguments without the placeholder";
+        return Some(ToolError::new(ErrorClass::Refused, message, hint));
+    }
+    let (argument, reference) = references(arguments).into_iter().next()?;
+    let message = format!("{argument} of {tool} in {step} refers to a result of {} that is not there", reference.step);
+    let hint = "change the reference, or give the step that it names a result that holds it";
+    Some(ToolError::new(ErrorClass::Validation, message, hint))
+}
+
+/// What the origin says of its own origin, and of who answered there, is not the replay's.
+fn is_of_origin(event: &RunEvent) -> bool {
+    matches!(event, RunEvent::Derived { .. } | RunEvent::Compared { .. } | RunEvent::CalledLive { .. })
 }
 
 fn position(entries: &[JournalEntry], which: impl Fn(&RunEvent) -> bool) -> Option<usize> {

@@ -147,6 +147,10 @@ impl RoutingPlan {
     pub fn whitelist(&self) -> Option<&[String]> {
         self.suggested_tools.as_deref().filter(|tools| !tools.is_empty())
     }
+
+    pub fn has_sub_questions(&self) -> bool {
+        self.sub_questions.iter().any(|question| !question.trim().is_empty())
+    }
 }
 
 /// One query with its whole context.

@@ -100,7 +100,7 @@ impl Settings {
                 "correct the regular expression, or leave it empty",
             ));
         }
-        Ok(())
+        self.discovery.problems().into_iter().next().map_or(Ok(()), Err)
     }
 }
 

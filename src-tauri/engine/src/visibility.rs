@@ -220,7 +220,7 @@ impl<'a> Viewer<'a> {
 
     /// Whether the tool's schema stands in the prompt before anything is activated.
     pub fn loads_from_start(&self, tool: &ToolSpec) -> bool {
-        !self.is_deferred(tool) && !matches!(self.loading(tool), Decision::Activated)
+        !matches!(self.loading(tool), Decision::Deferred | Decision::DeferredByDefault | Decision::Activated)
     }
 
     /// What the tool's own word, the patterns and the default come to: never undeclared.

@@ -9,7 +9,8 @@ use toolplan_workbench::{
     },
     long::LongWork,
     views::{
-        EventPage, Exported, Fork, Imported, Pruned, Replanned, RunAt, RunMarks, RunTree, Storage, ToolThen, ToolsAt,
+        EventPage, Exported, Fork, ForkPreview, Imported, Pruned, Replanned, RunAt, RunMarks, RunTree, Storage,
+        ToolThen, ToolsAt,
     },
 };
 
@@ -127,6 +128,18 @@ pub async fn fork_run(
     speed: Option<f64>,
 ) -> Result<RunId, Problem> {
     workbench.fork_run(run, fork, policy, speed).await
+}
+
+/// What [`fork_run`] would do: which calls leave, and who answers them.
+#[tauri::command]
+#[specta::specta]
+pub async fn fork_preview(
+    workbench: State<'_, Workbench>,
+    run: RunId,
+    fork: Fork,
+    policy: ReplayPolicy,
+) -> Result<ForkPreview, Problem> {
+    workbench.fork_preview(run, fork, policy)
 }
 
 #[tauri::command]

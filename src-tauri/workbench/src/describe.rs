@@ -98,6 +98,7 @@ fn control(event: &RunEvent) -> (&str, String) {
         RunEvent::CacheHit { attempt, age_ms, .. } => {
             format!("Attempt {attempt} is answered from the cache, {age_ms} ms old")
         }
+        RunEvent::CalledLive { attempt, .. } => format!("Attempt {attempt} calls the tool itself"),
         RunEvent::FaultInjected { attempt, fault, .. } => format!("Attempt {attempt} gets a fault: {fault}"),
         RunEvent::TimeoutChosen { attempt, timeout_ms, reason, .. } => {
             format!("Attempt {attempt} may take {timeout_ms} ms: {reason}")

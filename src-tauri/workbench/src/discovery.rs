@@ -22,7 +22,7 @@ use toolplan_engine::{
     run::{Gatekeeper, Noted},
     settings::{ActivationScope, Settings},
     tool::{ToolCall, ToolSpec},
-    visibility::Viewer,
+    visibility::{Viewer, is_own_discovery_tool},
 };
 use toolplan_store::Store;
 
@@ -33,6 +33,11 @@ pub(crate) struct Activations(Mutex<HashMap<String, Vec<String>>>);
 impl Activations {
     fn of(&self, session: &str) -> Vec<String> {
         self.0.lock().expect("no holder panics").get(session.trim()).cloned().unwrap_or_default()
+    }
+
+    fn holds(&self, session: &str, tool: &str) -> bool {
+        let sessions = self.0.lock().expect("no holder panics");
+        sessions.get(session.trim()).is_some_and(|tools| tools.iter().any(|t| t == tool))
     }
 
     fn add(&self, session: &str, tool: &str) {
@@ -146,7 +151,9 @@ pub(crate) struct RunDiscovery {
 
 impl RunDiscovery {
     /// `activated`: by the run so far; a run that goes on keeps it.
-    pub(crate) fn new(workbench: Workbench, request: Request, activated: Vec<String>) -> Self {
+    pub(crate) fn new(workbench: Workbench, mut request: Request, activated: Vec<String>) -> Self {
+        // Nothing that a caller claims: the session's own activations are asked for at each call.
+        request.session.activated.clear();
         let activated = Arc::new(Mutex::new(activated));
         Self { workbench, request, activated, noted: Noted::default() }
     }
@@ -166,20 +173,12 @@ impl RunDiscovery {
     }
 
     fn activate(&self, call: &ToolCall, admitted: Result<Admitted, Finding>) -> Result<Admitted, Finding> {
-        if !self.workbench.inner.settings.read().expect("no writer panics").discovery.enabled {
-            return admitted;
-        }
-        let already = self.activated.lock().expect("no holder panics").contains(&call.tool);
-        let decided = self.workbench.within(&self.request, |within| {
-            let tool = within.catalog.spec(&call.tool)?;
-            Some(activation::decide(tool, within.viewer, within.settings, already))
-        });
-        match decided {
-            Ok(Some(Activation::Refuse { finding, event })) => {
+        match self.activation(call) {
+            Some(Activation::Refuse { finding, event }) => {
                 self.noted.note(None, event);
                 Err(finding)
             }
-            Ok(Some(Activation::Activate(event))) => {
+            Some(Activation::Activate(event)) => {
                 let admitted = admitted?;
                 self.activated.lock().expect("no holder panics").push(call.tool.clone());
                 if matches!(event, DiscoveryEvent::Activated { activation_scope: ActivationScope::Session, .. }) {
@@ -188,8 +187,25 @@ impl RunDiscovery {
                 self.noted.note(None, event);
                 Ok(admitted)
             }
-            Ok(_) | Err(_) => admitted,
+            Some(Activation::NotNeeded) | None => admitted,
         }
+    }
+
+    /// What a call of the tool leads to; nothing for a name that no tool has. Asked before every call: it copies
+    /// neither the settings nor the request.
+    fn activation(&self, call: &ToolCall) -> Option<Activation> {
+        let inner = &self.workbench.inner;
+        let settings = inner.settings.read().expect("no writer panics");
+        let discovery = &settings.discovery;
+        if !discovery.enabled {
+            return None;
+        }
+        let catalog = self.workbench.tools().catalog;
+        let viewer = Viewer::new(&settings, &self.request).ok()?;
+        let by_session = discovery.activation_scope == ActivationScope::Session
+            && inner.activations.holds(&self.request.session.id, &call.tool);
+        let already = by_session || self.activated.lock().expect("no holder panics").contains(&call.tool);
+        Some(activation::decide(catalog.spec(&call.tool)?, &viewer, discovery, already))
     }
 
     /// The tools of the run: the discovery tools are answered here, all others by `inner`.
@@ -211,6 +227,9 @@ impl ToolRuntime for RunTools {
         arguments: &Map<String, Value>,
         context: &CallContext,
     ) -> Result<ToolResult, ToolError> {
+        if !is_own_discovery_tool(tool) {
+            return self.inner.call(tool, arguments, context).await;
+        }
         let RunDiscovery { workbench, request, noted, .. } = &self.discovery;
         let call = ToolCall { tool: tool.name.clone(), arguments: arguments.clone() };
         match workbench.within(request, |within| discovery::answer(&call, within)) {

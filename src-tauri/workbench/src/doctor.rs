@@ -1,6 +1,6 @@
 //! What works here and what does not: the answers of `toolplan doctor`.
 
-use crate::Workbench;
+use crate::{SettingSource, Workbench};
 use serde::Serialize;
 
 /// One thing that was looked at.
@@ -73,11 +73,18 @@ impl Workbench {
                 },
             });
         }
+        // The others are the settings page's; these can be decided from outside.
         for row in self.setting_origins() {
+            let Some(variable) = row.variable else { continue };
+            let source = match row.source {
+                SettingSource::Environment => "environment",
+                SettingSource::Workspace => "workspace",
+                SettingSource::Default => "default",
+            };
             checks.push(Check {
                 name: "setting",
                 ok: true,
-                detail: format!("{} = {} ({}; {})", row.setting, row.value, row.origin, row.variable),
+                detail: format!("{} = {} ({source}; {variable})", row.path, row.value),
                 hint: String::new(),
             });
         }

@@ -2,7 +2,12 @@
 
 use crate::{Problem, Workbench};
 use serde::Serialize;
-use toolplan_engine::settings::{Backoff, Settings};
+use serde_json::Value;
+use std::collections::HashMap;
+use toolplan_engine::{
+    settings::{Backoff, Settings},
+    text::middle_truncate,
+};
 
 /// What the environment says about settings.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,13 +26,27 @@ pub(crate) struct Overrides {
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct SettingOrigin {
     /// Its path in the settings: `run.parallel_limit`.
-    pub setting: String,
-    /// The environment variable that can decide it.
-    pub variable: String,
+    pub path: String,
+    pub source: SettingSource,
+    /// The environment variable that can decide it, where there is one.
+    pub variable: Option<String>,
+    /// Text as it is, everything else as JSON, with the middle of long values left out.
     pub value: String,
-    /// `environment`, `workspace` or `default`.
-    pub origin: String,
 }
+
+/// Who decides a setting, the first that says something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum SettingSource {
+    Environment,
+    /// The workspace has another value than the default.
+    Workspace,
+    Default,
+}
+
+/// Characters of a value in a [`SettingOrigin`].
+const VALUE_CHARS: usize = 120;
 
 impl Overrides {
     /// Reads the variables of source 001. One that makes no sense is a problem and counts as unset.
@@ -64,6 +83,19 @@ impl Overrides {
         each("TOOL_RESULT_CACHE_ENABLED", "true or false", &mut |t| set(&mut all.cache_enabled, flag(t)));
         each("TOOL_RESULT_CACHE_TTL", "seconds", &mut |t| set(&mut all.cache_ttl_s, number(t, 0, u32::MAX)));
         all
+    }
+
+    /// Each setting that a variable can decide: its path, the variable, and whether it does.
+    fn variables(&self) -> [(&'static str, &'static str, bool); 7] {
+        [
+            ("planner.temperature", "TOOL_PLANNER_TEMPERATURE", self.temperature.is_some()),
+            ("run.timeout_ms", "TOOL_DEFAULT_TIMEOUT", self.timeout_ms.is_some()),
+            ("run.retry.max_retries", "TOOL_MAX_RETRIES", self.max_retries.is_some()),
+            ("run.backoff", "TOOL_RETRY_BACKOFF", self.backoff.is_some()),
+            ("run.parallel_limit", "TOOL_PARALLEL_LIMIT", self.parallel_limit.is_some()),
+            ("run.cache.enabled", "TOOL_RESULT_CACHE_ENABLED", self.cache_enabled.is_some()),
+            ("run.cache.ttl_s", "TOOL_RESULT_CACHE_TTL", self.cache_ttl_s.is_some()),
+        ]
     }
 
     /// Puts what the environment says over `settings`.
@@ -108,52 +140,61 @@ fn flag(text: &str) -> Option<bool> {
 }
 
 impl Workbench {
-    /// Every setting that an environment variable can decide, with its value and who decides it.
+    /// Every setting with its value and who decides it (O-13), in the order of the settings; who plans comes first.
     pub fn setting_origins(&self) -> Vec<SettingOrigin> {
-        let (inner, now, defaults) = (&self.inner, self.settings(), Settings::default());
+        let inner = &self.inner;
         let own = inner.settings.read().expect("no writer panics").clone();
-        let by = &inner.overrides;
-        let mut all = vec![];
-        let mut row = |setting: &str, variable: &str, value: String, environment: bool, workspace: bool| {
-            let origin = match (environment, workspace) {
-                (true, _) => "environment",
-                (false, true) => "workspace",
-                (false, false) => "default",
-            };
-            let (setting, variable) = (setting.into(), variable.into());
-            all.push(SettingOrigin { setting, variable, value, origin: origin.into() });
-        };
         let provider = &inner.provider;
         let (name, model) = provider.label.split_once('/').unwrap_or((provider.label.as_str(), "none"));
-        row("planner.provider", "TOOL_PLANNER_LLM", name.into(), provider.configured, false);
-        row("planner.model", "TOOL_PLANNER_MODEL", model.into(), provider.configured, false);
-        let differs = |of: fn(&Settings) -> String| of(&own) != of(&defaults);
-        let mut plain = |setting: &str, variable: &str, environment: bool, of: fn(&Settings) -> String| {
-            row(setting, variable, of(&now), environment, differs(of));
+        let source = if provider.configured { SettingSource::Environment } else { SettingSource::Default };
+        let planner = |path: &str, variable: &str, value: &str| SettingOrigin {
+            path: path.into(),
+            source,
+            variable: Some(variable.into()),
+            value: value.into(),
         };
-        plain("planner.temperature", "TOOL_PLANNER_TEMPERATURE", by.temperature.is_some(), |s| {
-            s.planner.temperature.to_string()
-        });
-        plain("run.timeout_ms", "TOOL_DEFAULT_TIMEOUT", by.timeout_ms.is_some(), |s| s.run.timeout_ms.to_string());
-        plain("run.retry.max_retries", "TOOL_MAX_RETRIES", by.max_retries.is_some(), |s| {
-            s.run.retry.max_retries.to_string()
-        });
-        plain("run.backoff", "TOOL_RETRY_BACKOFF", by.backoff.is_some(), |s| s.run.backoff.name().into());
-        plain("run.parallel_limit", "TOOL_PARALLEL_LIMIT", by.parallel_limit.is_some(), |s| {
-            s.run.parallel_limit.to_string()
-        });
-        plain("run.cache.enabled", "TOOL_RESULT_CACHE_ENABLED", by.cache_enabled.is_some(), |s| {
-            s.run.cache.enabled.to_string()
-        });
-        plain("run.cache.ttl_s", "TOOL_RESULT_CACHE_TTL", by.cache_ttl_s.is_some(), |s| s.run.cache.ttl_s.to_string());
+        let mut all = vec![
+            planner("planner.provider", "TOOL_PLANNER_LLM", name),
+            planner("planner.model", "TOOL_PLANNER_MODEL", model),
+        ];
+        let by_path = |settings: &Settings| leaves(settings).into_iter().collect::<HashMap<_, _>>();
+        let (own, defaults, variables) = (by_path(&own), by_path(&Settings::default()), inner.overrides.variables());
+        for (path, value) in leaves(&self.settings()) {
+            let variable = variables.iter().find(|(of, ..)| *of == path);
+            let source = match variable {
+                Some((_, _, true)) => SettingSource::Environment,
+                _ if own.get(&path) != defaults.get(&path) => SettingSource::Workspace,
+                _ => SettingSource::Default,
+            };
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_string);
+            let value = middle_truncate(&value, VALUE_CHARS);
+            all.push(SettingOrigin { path, source, variable: variable.map(|(_, name, _)| name.to_string()), value });
+        }
         all
     }
+}
+
+/// The settings one by one, with their paths. A list is one setting.
+fn leaves(settings: &Settings) -> Vec<(String, Value)> {
+    fn walk(path: &str, value: Value, into: &mut Vec<(String, Value)>) {
+        match value {
+            Value::Object(fields) if !fields.is_empty() => {
+                for (name, value) in fields {
+                    let path = if path.is_empty() { name } else { format!("{path}.{name}") };
+                    walk(&path, value, into);
+                }
+            }
+            leaf => into.push((path.into(), leaf)),
+        }
+    }
+    let mut all = vec![];
+    walk("", serde_json::to_value(settings).unwrap_or_default(), &mut all);
+    all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashMap;
 
     fn read(variables: &[(&str, &str)]) -> (Overrides, Vec<Problem>) {
         let variables: HashMap<_, _> = variables.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();

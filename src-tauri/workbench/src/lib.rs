@@ -13,6 +13,7 @@ mod edits;
 mod environment;
 pub mod eval;
 mod files;
+mod forks;
 mod graph;
 mod home;
 mod import;
@@ -37,7 +38,7 @@ pub mod visibility;
 pub use control::{parse_breakpoint, parse_fault};
 pub use describe::skip as skip_reason;
 pub use doctor::Check;
-pub use environment::SettingOrigin;
+pub use environment::{SettingOrigin, SettingSource};
 pub use runs::RunUpdate;
 pub use toolplan_adapters as adapters;
 pub use toolplan_engine as engine;
@@ -242,9 +243,6 @@ impl Workbench {
     /// Stores the settings; they hold from the next planning and the next call on.
     pub fn save_settings(&self, mut settings: Settings) -> Result<(), Problem> {
         settings.check()?;
-        if let Some(problem) = settings.discovery.problems().into_iter().next() {
-            return Err(problem);
-        }
         let (redactor, problems) = keep::redactor(&self.inner.environment, &settings);
         if let Some(problem) = problems.into_iter().next() {
             return Err(problem);

@@ -1,9 +1,6 @@
 //! Planning a query, and planning it again after an edit.
 
-use crate::{
-    Tools, Workbench, changes, graph,
-    views::{GraphView, PlanView},
-};
+use crate::{Tools, Workbench, changes, graph, views::PlanView};
 use std::{
     collections::{HashMap, VecDeque},
     sync::Arc,
@@ -35,8 +32,10 @@ pub struct Planned {
     /// What the model selected while it was asked, refused selections too.
     pub(crate) selections: Vec<SessionEvent>,
     settings: Settings,
-    /// The model's replies, so that an edit replans without asking again (K-05).
-    heard: Option<Heard>,
+    /// So that an edit replans without asking again (K-05).
+    said: Said,
+    /// Milliseconds that the decision took.
+    decided_in_ms: f64,
 }
 
 /// The latest plannings by number.
@@ -50,14 +49,13 @@ pub struct Plans {
 const KEPT: usize = 50;
 
 impl Plans {
-    fn keep(&mut self, planned: Planned) -> (u32, Arc<Planned>) {
+    fn keep(&mut self, planned: Planned) -> u32 {
         self.next += 1;
-        let planned = Arc::new(planned);
-        self.kept.push_back((self.next, planned.clone()));
+        self.kept.push_back((self.next, Arc::new(planned)));
         if self.kept.len() > KEPT {
             self.kept.pop_front();
         }
-        (self.next, planned)
+        self.next
     }
 
     fn get(&self, id: u32) -> Option<Arc<Planned>> {
@@ -67,17 +65,58 @@ impl Plans {
 
 /// What a model said, turn by turn.
 #[derive(Clone)]
-struct Heard {
+pub(crate) struct Heard {
     label: String,
     /// With the milliseconds that each took.
     replies: Vec<(Reply, Option<u32>)>,
 }
 
 /// What the model said, or why it said nothing.
-enum Said {
+pub(crate) enum Said {
+    /// Nobody asked it.
     Nothing,
     Heard(Heard),
     Unavailable(String),
+}
+
+impl Said {
+    /// What was said when the recorded planning was made. Error: `replay.no_reply`.
+    pub(crate) fn recorded(planning: &Planning) -> Result<Self, Problem> {
+        let heard = |reply: Reply| {
+            let (label, model_ms) = (planning.planner.label.clone(), planning.planner.model_ms);
+            Ok(Self::Heard(Heard { label, replies: vec![(reply, model_ms)] }))
+        };
+        if let Some(reply) = &planning.reply {
+            return heard(reply.clone());
+        }
+        if planning.planner.requested == Planner::Offline {
+            return Ok(Self::Nothing);
+        }
+        if !planning.guard.model_text.is_empty() {
+            // Journals of the first version keep the text alone.
+            return heard(Reply { text: planning.guard.model_text.clone(), ..Default::default() });
+        }
+        if planning.planner.used == Planner::Offline {
+            return Ok(Self::Unavailable(planning.planner.fallback_reason.clone()));
+        }
+        Err(Problem::new(
+            "replay.no_reply",
+            "the run does not hold the model's reply",
+            "plan the query again with the model",
+        ))
+    }
+
+    /// The last reply is the proposal; those before it asked for something.
+    fn answer(&self) -> Answer<'_> {
+        match self {
+            Self::Nothing => Answer::Offline,
+            Self::Heard(Heard { label, replies }) => match replies.last() {
+                Some((reply, model_ms)) => Answer::Reply { reply, label, model_ms: *model_ms },
+                None => Answer::Unavailable { reason: "nothing was said" },
+            },
+            Self::Unavailable(reason) => Answer::Unavailable { reason },
+        }
+    }
 }
 
 /// What came of asking: with the turns, the request as they left it, and the selections made.
@@ -107,38 +146,26 @@ impl Workbench {
         let before = previous.and_then(|id| self.planned(id).ok());
         let tools = self.tools();
         let asked = self.ask(&tools, &settings, &request, before.as_deref()).await?;
-        self.decide(tools, settings, request, asked, before.as_deref())
+        let planned = self.decide(tools, settings, request, asked)?;
+        Ok(self.keep(planned, before.as_deref()))
     }
 
     /// Checks and shows a plan that somebody wrote by hand or edited. Nothing is proposed; the guard admits each step.
     pub fn plan_from(&self, request: Request, spec: PlanSpec) -> Result<PlanView, Problem> {
         let settings = self.settings();
         let request = self.activated_in(&settings, request);
-        let tools = self.tools();
-        let catalog = tools.catalog.clone();
         let asked = Asked::without_turns(Said::Nothing, request.clone());
-        let mut view = self.decide(tools, settings.clone(), request, asked, None)?;
-        let request = view.planning.request.clone();
-        let viewer = Viewer::new(&settings, &request)?;
-        let guard = Guard::new(&catalog, &settings, viewer, &request, &[]);
-        let planning = &mut view.planning;
-        planning.findings = spec.clone().check(|call| guard.admit(call)).err().unwrap_or_default();
+        let mut planned = self.decide(self.tools(), settings, request, asked)?;
+        let (settings, request) = (&planned.settings, &planned.asked);
+        let guard = Guard::new(&planned.catalog, settings, Viewer::new(settings, request)?, request, &[]);
+        let findings = spec.clone().check(|call| guard.admit(call)).err().unwrap_or_default();
+        let planning = &mut planned.planning;
+        planning.findings = findings;
         planning.shape = spec.shape();
         planning.plan = spec;
         planning.guard = Default::default();
         planning.planner.label = "by hand".into();
-        view.graph = graph::of(&planning.plan, &planning.shape, &catalog, None);
-        let planned = Planned {
-            planning: planning.clone(),
-            catalog: catalog.clone(),
-            asked: request.clone(),
-            selections: vec![],
-            settings,
-            heard: None,
-        };
-        let (id, _) = self.keep(planned);
-        view.id = id;
-        Ok(view)
+        Ok(self.keep(planned, None))
     }
 
     /// What the guard makes of a model's text for the request, without planning.
@@ -147,7 +174,7 @@ impl Workbench {
         let reply = Reply { text: text.into(), ..Default::default() };
         let said = Said::Heard(Heard { label: "given text".into(), replies: vec![(reply, None)] });
         let asked = Asked::without_turns(said, request.clone());
-        Ok(self.decide(self.tools(), self.settings(), request, asked, None)?.planning.guard)
+        Ok(self.decide(self.tools(), self.settings(), request, asked)?.planning.guard)
     }
 
     /// The prompt that a model would get (V-09).
@@ -164,8 +191,14 @@ impl Workbench {
             .ok_or_else(|| Problem::new("plan.gone", format!("plan {id} is no longer at hand"), "plan the query again"))
     }
 
-    fn keep(&self, planned: Planned) -> (u32, Arc<Planned>) {
-        self.inner.plans.lock().expect("no holder panics").keep(planned)
+    /// Remembers the planning under a number of its own, and shows it beside the one before.
+    fn keep(&self, planned: Planned, before: Option<&Planned>) -> PlanView {
+        let Planned { planning, catalog, decided_in_ms, .. } = &planned;
+        let changes = before.map(|b| changes::between(&b.planning, planning)).unwrap_or_default();
+        let graph = graph::of(&planning.plan, &planning.shape, catalog, Some(&planning.guard));
+        let (planning, decided_in_ms) = (planning.clone(), *decided_in_ms);
+        let id = self.inner.plans.lock().expect("no holder panics").keep(planned);
+        PlanView { id, planning, graph, changes, decided_in_ms }
     }
 
     async fn ask(
@@ -189,8 +222,8 @@ impl Workbench {
             Planner::Model => {
                 let edited = |b: &&Planned| b.planning.revision != tools.catalog.revision() || b.settings != *settings;
                 let same = before.filter(|b| b.asked == *request).filter(edited);
-                if let Some(heard) = same.and_then(|b| b.heard.clone()) {
-                    return self.converse(tools, settings, request, Some(heard), None).await;
+                if let Some(Said::Heard(heard)) = same.map(|b| &b.said) {
+                    return self.converse(tools, settings, request, Some(heard.clone()), None).await;
                 }
                 match &self.inner.model {
                     Some(model) => self.converse(tools, settings, request, None, Some(model.clone())).await,
@@ -258,40 +291,16 @@ impl Workbench {
         })
     }
 
-    fn decide(
-        &self,
-        tools: Tools,
-        settings: Settings,
-        wanted: Request,
-        asked: Asked,
-        before: Option<&Planned>,
-    ) -> Result<PlanView, Problem> {
+    fn decide(&self, tools: Tools, settings: Settings, wanted: Request, asked: Asked) -> Result<Planned, Problem> {
         let Asked { said, request, turns, selections, discovered } = asked;
         let counter = self.counter(&settings);
-        let history = self.history()?;
-        let answer = match &said {
-            Said::Nothing => Answer::Offline,
-            Said::Heard(Heard { label, replies }) => match replies.last() {
-                Some((reply, model_ms)) => Answer::Reply { reply, label, model_ms: *model_ms },
-                None => Answer::Unavailable { reason: "nothing was said" },
-            },
-            Said::Unavailable(reason) => Answer::Unavailable { reason },
-        };
         let counts_exactly = matches!(said, Said::Heard(_))
             && request.planner == Planner::Model
             && counter.encoding() == "o200k_base"
             && self.inner.model.as_ref().is_some_and(|m| m.counts_exactly());
         let began = Instant::now();
-        let mut planning = planning::plan(&Inputs {
-            catalog: &tools.catalog,
-            index: &tools.index,
-            settings: &settings,
-            request: &request,
-            counter: &counter,
-            counts_exactly,
-            history: &history,
-            answer,
-        })?;
+        let mut planning =
+            self.planning_of(&tools.catalog, &tools.index, &settings, &request, counts_exactly, &said)?;
         let tokens: Vec<_> = turns.iter().map(|turn| turn.tokens).collect();
         let full = planning.tokens.states.first().map_or((0, 0), |s| (s.full_tools, s.full));
         planning.savings = savings::of(&tokens, full, &counter, counts_exactly, &settings.savings);
@@ -302,50 +311,42 @@ impl Workbench {
             planning.discovery.extend(discovered);
         }
         let decided_in_ms = began.elapsed().as_secs_f64() * 1000.0;
-        let changes = before.map(|b| changes::between(&b.planning, &planning)).unwrap_or_default();
-        let graph: GraphView = graph::of(&planning.plan, &planning.shape, &tools.catalog, Some(&planning.guard));
-        let heard = match said {
-            Said::Heard(heard) => Some(heard),
-            _ => None,
-        };
-        let planned = Planned { planning, catalog: tools.catalog, asked: wanted, selections, settings, heard };
-        let (id, planned) = self.keep(planned);
-        Ok(PlanView { id, planning: planned.planning.clone(), graph, changes, decided_in_ms })
+        Ok(Planned { planning, catalog: tools.catalog, asked: wanted, selections, settings, said, decided_in_ms })
+    }
+
+    /// What comes of what was said, by this catalog and these settings.
+    pub(crate) fn planning_of(
+        &self,
+        catalog: &Catalog,
+        index: &Index,
+        settings: &Settings,
+        request: &Request,
+        counts_exactly: bool,
+        said: &Said,
+    ) -> Result<Planning, Problem> {
+        planning::plan(&Inputs {
+            catalog,
+            index,
+            settings,
+            request,
+            counter: &self.counter(settings),
+            counts_exactly,
+            history: &self.history()?,
+            answer: said.answer(),
+        })
     }
 
     /// What the planning would be with another catalog: the same request, the same reply of the model, today's settings.
     pub(crate) fn plan_with(&self, before: &Planned, catalog: &Catalog, index: &Index) -> Result<Planning, Problem> {
-        let settings = self.settings();
-        let counter = self.counter(&settings);
-        let last = before.heard.as_ref().and_then(|heard| Some((&heard.label, heard.replies.last()?)));
-        let answer = match last {
-            Some((label, (reply, model_ms))) => Answer::Reply { reply, label, model_ms: *model_ms },
-            None => Answer::Offline,
-        };
-        planning::plan(&Inputs {
-            catalog,
-            index,
-            settings: &settings,
-            request: &before.planning.request,
-            counter: &counter,
-            counts_exactly: before.planning.tokens.exact,
-            history: &self.history()?,
-            answer,
-        })
+        let Planning { request, tokens, .. } = &before.planning;
+        self.planning_of(catalog, index, &self.settings(), request, tokens.exact, &before.said)
     }
 
     /// Plans the query of a recorded planning again, from the same reply, with the tools and settings of now.
     pub(crate) fn plan_from_record(&self, before: &Planning) -> Result<PlanView, Problem> {
-        let said = match crate::replays::recorded_reply(before)? {
-            crate::replays::Said::Nothing => Said::Nothing,
-            crate::replays::Said::Unavailable(reason) => Said::Unavailable(reason),
-            crate::replays::Said::Reply(reply) => {
-                let (label, model_ms) = (before.planner.label.clone(), before.planner.model_ms);
-                Said::Heard(Heard { label, replies: vec![(*reply, model_ms)] })
-            }
-        };
-        let request = before.request.clone();
-        self.decide(self.tools(), self.settings(), request.clone(), Asked::without_turns(said, request), None)
+        let asked = Asked::without_turns(Said::recorded(before)?, before.request.clone());
+        let planned = self.decide(self.tools(), self.settings(), before.request.clone(), asked)?;
+        Ok(self.keep(planned, None))
     }
 
     pub(crate) fn history(&self) -> Result<HashMap<String, ToolHistory>, Problem> {

@@ -68,7 +68,8 @@ impl Workbench {
             .create_run(&request.query, &planned.planning.planner.label, planned.catalog.revision())
             .await?;
         let opening = RunEvent::Planned { planning: Box::new(planned.planning.clone()) };
-        let basis = self.basis(&planned.planning.plan, &planned.catalog);
+        let tools = tools_of(&planned.planning.plan, &planned.catalog);
+        let basis = RunEvent::Basis { tools, settings: self.settings().into() };
         let discovered = planned.planning.discovery.iter();
         let discovered = discovered.map(|event| RunEvent::Discovery { step: None, event: event.clone() });
         let entries = store.append(run, [opening, basis].into_iter().chain(discovered).collect()).await?;
@@ -243,18 +244,6 @@ impl Workbench {
         })
     }
 
-    /// What the run rests on: the settings of now, and the tools that its plan may call.
-    pub(crate) fn basis(&self, plan: &PlanSpec, catalog: &Catalog) -> RunEvent {
-        let mut names: Vec<&str> = vec![];
-        for step in &plan.steps {
-            names.push(&step.tool);
-            names.extend(step.fallback.as_ref().map(|f| f.tool.as_str()));
-        }
-        let mut seen = HashSet::new();
-        let tools = names.into_iter().filter(|name| seen.insert(*name)).filter_map(|name| catalog.spec(name).cloned());
-        RunEvent::Basis { tools: tools.collect(), settings: self.settings().into() }
-    }
-
     /// The row as the list shows it.
     pub(crate) fn summary(&self, row: RunRow) -> Result<RunSummary, Problem> {
         let origin = match &row.origin {
@@ -293,6 +282,13 @@ impl Workbench {
             followers.retain(|follower| follower.send(RunUpdate { run, entries: entries.clone() }).is_ok());
         }
     }
+}
+
+/// The tools that a plan may call, each once.
+pub(crate) fn tools_of(plan: &PlanSpec, catalog: &Catalog) -> Vec<ToolSpec> {
+    let mut seen = HashSet::new();
+    let names = plan.steps.iter().flat_map(|s| [Some(&s.tool), s.fallback.as_ref().map(|f| &f.tool)]).flatten();
+    names.filter(|name| seen.insert(*name)).filter_map(|name| catalog.spec(name).cloned()).collect()
 }
 
 /// Started, and without an end of its own.

@@ -9,6 +9,8 @@ import * as __TAURI_EVENT from "@tauri-apps/api/event";
 export const commands = {
 	info: () => typedError<AppInfo, Problem>(__TAURI_INVOKE("info")),
 	saveSettings: (settings: Settings) => typedError<null, Problem>(__TAURI_INVOKE("save_settings", { settings })),
+	/**  Every setting with its value and who decides it: environment, workspace or default. */
+	settingOrigins: () => typedError<SettingOrigin[], Problem>(__TAURI_INVOKE("setting_origins")),
 	/**  Plans the request; `previous` names the planning to compare with. */
 	plan: (request: Request, previous: number | null) => typedError<PlanView, Problem>(__TAURI_INVOKE("plan", { request, previous })),
 	/**  All tools in the context of the request, with where each one's way ended in the planning `plan`. */
@@ -94,6 +96,8 @@ export const commands = {
 	replayRun: (run: number, policy: ReplayPolicy, speed: number | null) => typedError<number, Problem>(__TAURI_INVOKE("replay_run", { run, policy, speed })),
 	replanRun: (run: number) => typedError<Replanned, Problem>(__TAURI_INVOKE("replan_run", { run })),
 	forkRun: (run: number, fork: Fork, policy: ReplayPolicy, speed: number | null) => typedError<number, Problem>(__TAURI_INVOKE("fork_run", { run, fork, policy, speed })),
+	/**  What [`fork_run`] would do: which calls leave, and who answers them. */
+	forkPreview: (run: number, fork: Fork, policy: ReplayPolicy) => typedError<ForkPreview, Problem>(__TAURI_INVOKE("fork_preview", { run, fork, policy })),
 	runTree: (run: number) => typedError<RunTree, Problem>(__TAURI_INVOKE("run_tree", { run })),
 	/**
 	 *  Writes the run to a file; null takes a name in the workspace's folder of exports. `redact` are more patterns of
@@ -186,7 +190,18 @@ export type AnswerSource =
 /**  Always this value. */
 { kind: "static"; value: Value } | 
 /**  The tool itself, after the runtime gate has admitted the call with today's catalog and settings. */
-{ kind: "live" };
+{ kind: "live" } | 
+/**  The record, and for a call that it does not hold the tool itself, as with [`Self::Live`]. */
+{ kind: "recorded_or_live" };
+
+/**  Who answers a call of a replay or fork. */
+export type Answerer = "record" | 
+/**  A value that somebody gave. */
+"value" | 
+/**  The tool itself. */
+"tool" | 
+/**  The record does not hold the call, and the tool may not be called: the fork fails here. */
+"nobody";
 
 /**  Everything the window needs before the first query. */
 export type AppInfo = {
@@ -224,6 +239,8 @@ export type Attempt = {
 	timeout?: ChosenTimeout | null,
 	/**  Our process died while the call was under way (O-10). */
 	unknown?: boolean,
+	/**  In a replay or fork: the tool itself was called. */
+	live?: boolean,
 };
 
 /**  How an attempt ended. */
@@ -900,6 +917,19 @@ export type Fork = {
 	at: number | null,
 };
 
+/**  A call that a fork will make. */
+export type ForkCall = {
+	step: string,
+	tool: string,
+	/**  As they will leave, if the steps of `rests_on` answer as they did. */
+	arguments: { [key in string]: Value },
+	answerer: Answerer,
+	/**  The steps with new answers on which the arguments rest, directly or through other steps. */
+	rests_on: string[],
+	/**  Who answers if those come out otherwise; null when it makes no difference. */
+	otherwise: Answerer | null,
+};
+
 /**  The one thing that is different in a fork (R-05). */
 export type ForkChange = 
 /**  The step is called with these arguments; the fork begins where the step got ready. */
@@ -915,6 +945,18 @@ export type ForkChange =
 { kind: "tool"; spec: ToolSpec } | 
 /**  These settings hold. The fork begins with the recorded reply, planned anew. */
 { kind: "settings"; settings: Settings };
+
+/**  What a fork will do, told before it starts (R-05). */
+export type ForkPreview = {
+	/**  The last event that is taken over; 0 when the query is planned again. */
+	at: number,
+	/**  Steps that are not called: what they gave is taken over. */
+	kept: string[],
+	/**  In the order in which they leave. A call that nobody answers is the last: the fork fails there. */
+	calls: PreviewedCall[],
+	/**  What the fork goes by: what was asked for, and for the other SAFE tools the record, else the tool. */
+	policy: ReplayPolicy,
+};
 
 /**  How many tools were left after a gate, and which were lost there (D-10). */
 export type FunnelRow = {
@@ -1603,6 +1645,16 @@ export type PolicyImport = {
 	notices: Problem[],
 };
 
+/**  A call that a fork will make. */
+export type PreviewedCall = {
+	/**  Of the tool today; null when there is none of the name. */
+	classification: Classification | null,
+	/**  The tool itself is to be called, and today's gate refuses it. */
+	refused: Problem | null,
+	/**  Who answers and why, in a sentence. */
+	text: string,
+} & ForkCall;
+
 /**
  *  What went wrong, in the words shown on screen and in the CLI.
  * 
@@ -2090,6 +2142,22 @@ export type SessionView = {
 	/**  Settings under which no session can get on. */
 	deadlocks: Problem[],
 };
+
+/**  A setting, its value, and who decides it. */
+export type SettingOrigin = {
+	/**  Its path in the settings: `run.parallel_limit`. */
+	path: string,
+	source: SettingSource,
+	/**  The environment variable that can decide it, where there is one. */
+	variable: string | null,
+	/**  Text as it is, everything else as JSON, with the middle of long values left out. */
+	value: string,
+};
+
+/**  Who decides a setting, the first that says something. */
+export type SettingSource = "environment" | 
+/**  The workspace has another value than the default. */
+"workspace" | "default";
 
 /**  Everything a workspace can set. Missing parts take the defaults of the sources. */
 export type Settings = {

@@ -130,6 +130,17 @@ export function createHost(): Host {
       return null;
     },
 
+    settingOrigins: async () =>
+      now([
+        {
+          path: "run.parallel_limit",
+          source: "environment" as const,
+          variable: "TOOL_PARALLEL_LIMIT",
+          value: String(chosen.run.parallel_limit),
+        },
+        { path: "guard.mode", source: "default" as const, variable: null, value: chosen.guard.mode },
+      ]),
+
     async plan(request, previous) {
       if (request.query.includes("please fail"))
         refuse("plan.timeout", "The planner did not answer within 2 s", "Try again, or choose the offline planner.");

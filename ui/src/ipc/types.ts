@@ -46,6 +46,7 @@ export type FieldChange = Full<B.FieldChange>;
 export type Finding = Full<B.Finding>;
 export type Fork = Full<B.Fork>;
 export type ForkChange = Full<B.ForkChange>;
+export type ForkPreview = Full<B.ForkPreview>;
 export type FunnelRow = Full<B.FunnelRow>;
 export type Go = Full<B.Go>;
 export type GraphEdge = Full<B.GraphEdge>;

@@ -32,7 +32,8 @@ function lookOf(step: StepState, sources: Record<string, AnswerSource>): StepLoo
     edited: step.edited_result || step.edited_arguments !== null,
     argument: step.edited_arguments && keyArgument(step.edited_arguments),
     fault: step.attempts.some((a) => a.fault !== null),
-    live: sources[step.attempts.at(-1)?.tool ?? ""]?.kind === "live",
+    // Journals from before live calls were marked say it by the policy alone.
+    live: step.attempts.at(-1)?.live === true || sources[step.attempts.at(-1)?.tool ?? ""]?.kind === "live",
   };
 }
 

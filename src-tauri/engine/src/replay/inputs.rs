@@ -21,6 +21,7 @@ pub fn is_input(event: &RunEvent, plan: &Plan, state: &RunState) -> bool {
         | RunEvent::CacheHit { .. }
         | RunEvent::FaultInjected { .. }
         | RunEvent::TimeoutChosen { .. }
+        | RunEvent::CalledLive { .. }
         | RunEvent::Discovery { .. }
         | RunEvent::CancelRequested
         | RunEvent::Resumed { .. }

@@ -180,6 +180,11 @@ pub enum RunEvent {
         attempt: u32,
         again: bool,
     },
+    /// In a replay or fork: the attempt's call goes to the tool itself, not to the record.
+    CalledLive {
+        step: String,
+        attempt: u32,
+    },
 }
 
 impl RunEvent {
@@ -217,6 +222,7 @@ impl RunEvent {
             Self::RetryRequested { .. } => "retry_requested",
             Self::Reopened { .. } => "reopened",
             Self::OutcomeUnknown { .. } => "outcome_unknown",
+            Self::CalledLive { .. } => "called_live",
         }
     }
 
@@ -279,7 +285,8 @@ impl RunEvent {
             | Self::ArgumentsEdited { step, .. }
             | Self::ResultEdited { step, .. }
             | Self::RetryRequested { step }
-            | Self::OutcomeUnknown { step, .. } => Some(step),
+            | Self::OutcomeUnknown { step, .. }
+            | Self::CalledLive { step, .. } => Some(step),
             Self::BreakpointHit { step, .. } => (!step.is_empty()).then_some(step),
             Self::Unknown { body, .. } => body.get("step").and_then(Value::as_str),
             _ => None,
@@ -352,6 +359,7 @@ mod tests {
             RunEvent::CancelRequested,
             RunEvent::Finished { outcome: RunOutcome::Failed, duration_ms: 0 },
             RunEvent::Discovery { step: None, event: DiscoveryEvent::DirectoryRendered { group_count: 1 } },
+            RunEvent::CalledLive { step: step(), attempt: 1 },
         ];
         for event in events {
             assert_eq!(serde_json::to_value(&event).unwrap()["type"], event.kind());

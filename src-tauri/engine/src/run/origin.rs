@@ -20,6 +20,8 @@ pub enum AnswerSource {
     Static { value: Value },
     /// The tool itself, after the runtime gate has admitted the call with today's catalog and settings.
     Live,
+    /// The record, and for a call that it does not hold the tool itself, as with [`Self::Live`].
+    RecordedOrLive,
 }
 
 /// Who answers in a replay: the record, unless the tool stands in `tools`. Nothing is ever live that is not named.
@@ -34,11 +36,6 @@ pub struct ReplayPolicy {
 impl ReplayPolicy {
     pub fn source(&self, tool: &str) -> &AnswerSource {
         self.tools.get(tool).unwrap_or(&AnswerSource::Recorded)
-    }
-
-    /// Whether every answer is the record's.
-    pub fn is_recorded(&self) -> bool {
-        self.tools.values().all(|source| *source == AnswerSource::Recorded)
     }
 }
 

@@ -64,6 +64,9 @@ pub struct Attempt {
     /// Our process died while the call was under way (O-10).
     #[serde(default)]
     pub unknown: bool,
+    /// In a replay or fork: the tool itself was called.
+    #[serde(default)]
+    pub live: bool,
 }
 
 /// A timeout that the tool's history suggests (O-11).
@@ -220,6 +223,7 @@ impl RunState {
                         fault: None,
                         timeout: None,
                         unknown: false,
+                        live: false,
                     });
                 })
             }
@@ -266,7 +270,12 @@ impl RunState {
                 }
             }
             RunEvent::Discovery { .. } => {}
-            RunEvent::Derived { origin } => self.origin = Some(origin.clone()),
+            RunEvent::Derived { origin } => {
+                self.origin = Some(origin.clone());
+                // What its origin called is a record to this run.
+                self.steps.values_mut().flat_map(|s| &mut s.attempts).for_each(|a| a.live = false);
+            }
+            RunEvent::CalledLive { step, attempt } => self.with_attempt(step, *attempt, |a| a.live = true),
             RunEvent::Compared { faithful, divergence } => {
                 self.faithful = Some(*faithful);
                 self.divergence = divergence.clone();

@@ -471,6 +471,7 @@ fn show_event(event: &RunEvent) -> String {
         }
         RunEvent::Configured { .. } => "options".into(),
         RunEvent::CacheHit { step, attempt, age_ms } => format!("{step} #{attempt} is cached ({age_ms})"),
+        RunEvent::CalledLive { step, attempt } => format!("{step} #{attempt} is live"),
         RunEvent::FaultInjected { step, attempt, fault } => format!("{step} #{attempt} struck by {fault}"),
         RunEvent::TimeoutChosen { step, attempt, timeout_ms, reason } => {
             format!("{step} #{attempt} within {timeout_ms}: {reason}")

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::{sync::Arc, time::Instant};
 use toolplan_engine::{
     ports::ToolResult,
-    replay::{LiveCall, Progress, Replay, conclude, verify},
+    replay::{LiveCall, Progress, Replay, conclude, preview, verify},
     run::{
         AnswerSource, AttemptOutcome, BreakOn, Breakpoint, Command, FaultRule, ForkChange, Go, JournalEntry, Origin,
         ReplayPolicy, RunEvent, RunOptions, RunOutcome, RunState, Skip,
@@ -191,6 +191,59 @@ async fn forks_change_arguments_and_skip() {
         json!(1)
     });
     assert_eq!(RunState::of(&made).outcome, Some(RunOutcome::Succeeded));
+}
+
+/// R-05: the tool is asked only for calls that the record does not hold, the journal marks them, and the preview tells
+/// them before, with what rests on their answers.
+#[tokio::test(start_paused = true)]
+async fn the_tool_answers_where_the_record_is_silent() {
+    let ran = Bench::new("a, b from:a, c from:b, d from:c, e <- b", "a: ok=1 9 | b: ok=2 9 | c: ok=3 9 | d: ok=4 9")
+        .run()
+        .await;
+    let at =
+        ran.entries.iter().find(|e| e.event.kind() == "attempt_started" && e.event.step() == Some("b")).unwrap().seq;
+    let arguments = json!({"input": 9}).as_object().cloned().unwrap();
+    let fork = |tools: &[(&str, AnswerSource)]| {
+        let edit = vec![RunEvent::ArgumentsEdited { step: "b".into(), arguments: arguments.clone() }];
+        Replay::fork(record(&ran), origin(at - 1, None), edit, policy(tools), 0).unwrap()
+    };
+    let told = |tools: &[(&str, AnswerSource)]| -> Vec<String> {
+        let calls = preview(fork(tools)).into_iter();
+        calls.map(|c| format!("{} {:?} {:?} {:?}", c.step, c.answerer, c.rests_on, c.otherwise)).collect()
+    };
+    let or_live = AnswerSource::RecordedOrLive;
+    let tools = [("b", or_live.clone()), ("c", or_live.clone()), ("e", or_live.clone())];
+    let mut shown = told(&tools);
+    shown.sort();
+    assert_eq!(
+        shown,
+        [r#"b Tool [] None"#, r#"c Record ["b"] Some(Tool)"#, r#"d Record ["b"] Some(Nobody)"#, r#"e Record [] None"#]
+    );
+    assert_eq!(told(&[])[0], "b Nobody [] None");
+
+    let mut asked = vec![];
+    let (made, _) = play(fork(&tools), |call| {
+        asked.push(call.step.clone());
+        json!(2)
+    });
+    assert_eq!(
+        (asked, result_of(&made, "d")),
+        (vec!["b".to_string()], Some(json!(4))),
+        "b gave the same: the rest is recorded"
+    );
+    let state = RunState::of(&made);
+    assert_eq!(
+        state.steps.values().map(|s| s.attempts[0].live).collect::<Vec<_>>(),
+        [false, true, false, false, false]
+    );
+    assert!(verify(made.into()).unwrap().faithful, "a fork with live calls is a journal like any other");
+    let mut asked = vec![];
+    let (made, _) = play(fork(&tools), |call| {
+        asked.push(call.step.clone());
+        json!(8)
+    });
+    assert_eq!(asked, ["b", "c"]);
+    assert_eq!(RunState::of(&made).outcome, Some(RunOutcome::Failed), "nobody answers d");
 }
 
 /// R-02, O-07, O-10: runs that were paused, edited, struck by faults, cancelled or killed replay faithfully too, and a

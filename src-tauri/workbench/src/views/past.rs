@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use toolplan_engine::{
     Problem,
     compare::PlanDiff,
-    run::{ForkChange, RunId, RunState, StepStatus},
+    replay::ForkCall,
+    run::{ForkChange, ReplayPolicy, RunId, RunState, StepStatus},
     tokens::{TokenCost, TokenReport},
     tool::{Classification, Revision, ToolSpec},
     verdict::{Trail, Verdict},
@@ -39,6 +40,34 @@ pub struct Fork {
     pub change: ForkChange,
     /// The last event to take over; null takes the last one before the change can have an effect.
     pub at: Option<u32>,
+}
+
+/// What a fork will do, told before it starts.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct ForkPreview {
+    /// The last event that is taken over; 0 when the query is planned again.
+    pub at: u32,
+    /// Steps that are not called: what they gave is taken over.
+    pub kept: Vec<String>,
+    /// In the order in which they leave. A call that nobody answers is the last: the fork fails there.
+    pub calls: Vec<PreviewedCall>,
+    /// What the fork goes by: what was asked for, and for the other SAFE tools the record, else the tool.
+    pub policy: ReplayPolicy,
+}
+
+/// A call that a fork will make.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct PreviewedCall {
+    #[serde(flatten)]
+    pub call: ForkCall,
+    /// Of the tool today; null when there is none of the name.
+    pub classification: Option<Classification>,
+    /// The tool itself is to be called, and today's gate refuses it.
+    pub refused: Option<Problem>,
+    /// Who answers and why, in a sentence.
+    pub text: String,
 }
 
 /// A planning made anew from a recorded reply, with what flips.

@@ -26,7 +26,7 @@ export function Compare({ run }: { run: number }) {
   const { data: diff, error } = useQuery({ ...diffQuery(chosen?.id ?? 0, run), enabled: chosen !== undefined });
   if (!chosen) return <p className="muted compare-none">There is no other run to compare with.</p>;
   return (
-    <div className="compare" data-testid="compare">
+    <div className="run-compare" data-testid="compare">
       <div className="compare-head">
         <label className="choice">
           <select

@@ -77,12 +77,14 @@ export function policyOf(sources: Sources): Record<string, AnswerSource> {
 
 interface PolicyTableProps {
   graph: GraphView;
+  /** Of a fork: what the record does not hold, SAFE tools answer themselves. */
+  fork?: boolean;
   sources: Sources;
   onChange: (sources: Sources) => void;
   onValid: (valid: boolean) => void;
 }
 
-export function PolicyTable({ graph, sources, onChange, onValid }: PolicyTableProps) {
+export function PolicyTable({ graph, fork = false, sources, onChange, onValid }: PolicyTableProps) {
   const tools = new Map<string, { calls: number; destructive: boolean }>();
   for (const { tool, classification } of graph.steps) {
     const known = tools.get(tool) ?? { calls: 0, destructive: classification !== "SAFE" };
@@ -91,7 +93,8 @@ export function PolicyTable({ graph, sources, onChange, onValid }: PolicyTablePr
   return (
     <ul className="policy" aria-label="Who answers">
       {[...tools].map(([tool, { calls, destructive }]) => {
-        const source = sources[tool]?.kind ?? "recorded";
+        const usual = fork && !destructive ? "recorded_or_live" : "recorded";
+        const source = sources[tool]?.kind ?? usual;
         return (
           <li key={tool} data-testid={`policy-${tool}`} data-live={source === "live" || undefined}>
             <code className="truncate grow">{tool}</code>
@@ -105,15 +108,16 @@ export function PolicyTable({ graph, sources, onChange, onValid }: PolicyTablePr
                 onValid(true);
                 onChange({
                   ...sources,
-                  [tool]: kind === "recorded" ? undefined : kind === "static" ? { kind, value: {} } : { kind },
+                  [tool]: kind === usual ? undefined : kind === "static" ? { kind, value: {} } : { kind },
                 });
               }}
             >
-              <option value="recorded">The record</option>
+              {fork && <option value="recorded_or_live">The record, else the tool</option>}
+              <option value="recorded">The record{fork ? " alone" : ""}</option>
               <option value="static">A fixed value</option>
               <option value="live">The tool itself</option>
             </select>
-            {source === "live" && destructive && (
+            {(source === "live" || source === "recorded_or_live") && destructive && (
               <span className="field-error policy-warning">Not SAFE: it changes something each time it is called</span>
             )}
             {source === "static" && (

@@ -64,7 +64,7 @@ const columns: PagedColumn<ToolAt>[] = [
         {r.removed ? "gone" : r.unchanged ? "the same" : "differs"}
       </span>
     ),
-    width: "72px",
+    width: "86px",
   },
   { id: "class", header: "Class", cell: (r) => <ClassificationBadge of={r.classification} />, width: "104px" },
 ];

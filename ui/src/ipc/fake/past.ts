@@ -2,7 +2,9 @@
 import type {
   Divergence,
   Fork,
+  ForkPreview,
   OriginLink,
+  ReplayPolicy,
   RunDiff,
   RunTree,
   StepState,
@@ -64,6 +66,35 @@ function sentence({ change }: Fork): string {
   if (change.kind === "result") return `${change.step} gave another result`;
   if (change.kind === "skip") return `${change.step} is skipped`;
   return change.kind === "tool" ? "a tool is described otherwise" : "other settings";
+}
+
+/** What a fork would do: the changed step is called, every other step answers from the record. */
+export function previewOf(run: FakeRun, fork: Fork, policy: ReplayPolicy): ForkPreview {
+  const { change } = fork;
+  const changed = change.kind === "arguments" ? change.step : null;
+  const { plan, steps } = shownState(run);
+  const later = plan.steps.filter((s) => s.id === changed || s.dependencies.includes(changed ?? ""));
+  return {
+    at: fork.at ?? 3,
+    kept: plan.steps.filter((s) => !later.includes(s) && steps[s.id]?.status === "succeeded").map((s) => s.id),
+    calls: later.map((s) => ({
+      step: s.id,
+      tool: s.tool,
+      arguments: change.kind === "arguments" && s.id === changed ? change.arguments : s.arguments,
+      answerer: s.id === changed ? "tool" : "record",
+      rests_on: s.id === changed || changed === null ? [] : [changed],
+      otherwise: s.id === changed ? null : "tool",
+      classification: "SAFE",
+      refused: null,
+      text:
+        s.id === changed
+          ? `${s.tool} is called: the record holds no answer for these arguments`
+          : `The record answers if ${changed} gives what it gave; otherwise ${s.tool} is called`,
+    })),
+    policy: {
+      tools: { ...Object.fromEntries(later.map((s) => [s.tool, { kind: "recorded_or_live" }])), ...policy.tools },
+    },
+  };
 }
 
 export function treeOf(run: FakeRun, runs: FakeRun[]): RunTree {

@@ -4,7 +4,7 @@ import { planDiff } from "./changes";
 import { controlStateOf, interject, parseBreakpoint, player } from "./control";
 import { refuse, type Desk } from "./desk";
 import { eventBeside, eventPage, marksOf, timelineOf } from "./journal";
-import { derived, diffOf, storageOf, toolsAt, toolThen, treeOf } from "./past";
+import { derived, diffOf, previewOf, storageOf, toolsAt, toolThen, treeOf } from "./past";
 import { FakeWorks } from "./works";
 import { makeGraph, type Scenario } from "./plan";
 import { eventRow, NO_OPTIONS, shownState, simulate, stateAt, summaryOf, type FakeRun } from "./runs";
@@ -162,6 +162,7 @@ export class Runs {
         return now({ view, diff: planDiff(run.planning, view.planning) });
       },
       forkRun: async (id, fork) => derive(id, fork),
+      forkPreview: async (id, fork, policy) => now(previewOf(runNamed(id), fork, policy)),
       exportRun: async (id) =>
         now({
           path: `/home/you/sample/exports/run-${id}.jsonl`,

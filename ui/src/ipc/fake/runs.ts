@@ -211,6 +211,7 @@ export function simulate(
       fault: null,
       timeout: null,
       unknown: false,
+      live: false,
     };
     record(
       at,
