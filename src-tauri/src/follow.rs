@@ -1,6 +1,6 @@
 //! Carries runs to the window: folds new journal entries and sends the state a few times a second.
 
-use crate::RunAdvanced;
+use crate::{RunAdvanced, WorkAdvanced};
 use std::{collections::HashMap, time::Duration};
 use tauri::AppHandle;
 use tauri_specta::Event;
@@ -43,6 +43,26 @@ pub async fn follow(app: AppHandle, workbench: Workbench) {
                     }
                     state.outcome.is_none()
                 });
+            }
+        }
+    }
+}
+
+/// How often the window hears of long work.
+const WORK_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Tells of long work for as long as there is any, and once more when there is none left.
+pub async fn follow_work(app: AppHandle, workbench: Workbench) {
+    let mut tick = interval(WORK_INTERVAL);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut told = vec![];
+    loop {
+        tick.tick().await;
+        let works = workbench.long_work();
+        if works != told {
+            told.clone_from(&works);
+            if let Err(error) = (WorkAdvanced { works }).emit(&app) {
+                tracing::warn!(%error, "the window did not take an event");
             }
         }
     }

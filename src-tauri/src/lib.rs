@@ -11,6 +11,7 @@ use tauri_specta::{Builder, Event, collect_commands, collect_events};
 use toolplan_workbench::{
     Options, Workbench,
     engine::run::{RunId, RunState},
+    long::LongWork,
 };
 
 /// A run went on. Sent at most every [`follow::ADVANCE_INTERVAL`] and once more when the run ends.
@@ -19,6 +20,13 @@ pub struct RunAdvanced {
     pub run: RunId,
     /// Without the planning, which does not change.
     pub state: RunState,
+}
+
+/// Long work began, went on or ended. Sent a few times a second.
+#[derive(Debug, Clone, Serialize, Deserialize, specta::Type, Event)]
+pub struct WorkAdvanced {
+    /// All that is under way.
+    pub works: Vec<LongWork>,
 }
 
 pub fn ipc() -> Builder<tauri::Wry> {
@@ -62,6 +70,10 @@ pub fn ipc() -> Builder<tauri::Wry> {
             commands::discovery::activated_tools,
             commands::discovery::deactivate_tools,
             commands::past::run_at,
+            commands::past::run_tools,
+            commands::past::run_tool,
+            commands::past::long_work,
+            commands::past::cancel_work,
             commands::past::run_events,
             commands::past::find_event,
             commands::past::run_marks,
@@ -97,7 +109,7 @@ pub fn ipc() -> Builder<tauri::Wry> {
             commands::embedding::index_embeddings,
             commands::embedding::cancel_index_embeddings,
         ])
-        .events(collect_events![RunAdvanced])
+        .events(collect_events![RunAdvanced, WorkAdvanced])
         // Every whole number that crosses fits in 53 bits: counts, and milliseconds since 1970.
         .dangerously_cast_bigints_to_number()
         // One type per name: the window always sends whole objects, so defaults for missing fields do not show.
@@ -127,6 +139,7 @@ pub fn run() {
             let workbench = tauri::async_runtime::block_on(Workbench::open(options))
                 .inspect_err(|problem| eprintln!("error: {}\nhint: {}", problem.message, problem.hint))?;
             tauri::async_runtime::spawn(follow::follow(app.handle().clone(), workbench.clone()));
+            tauri::async_runtime::spawn(follow::follow_work(app.handle().clone(), workbench.clone()));
             let reader = workbench.clone();
             tauri::async_runtime::spawn(async move {
                 reader.settle_model().await;

@@ -2,7 +2,10 @@
 
 use crate::bench::{Bench, asking, mock, step};
 use serde_json::{Map, Value, json};
-use std::{path::Path, time::Instant};
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
 use toolplan_workbench::{
     engine::{
         compare::DivergenceKind,
@@ -12,6 +15,7 @@ use toolplan_workbench::{
         settings::RetentionSettings,
         tool::{Classification, ToolSpec},
     },
+    long::WorkKind,
     views::{Fork, OriginKind, RunDetail},
 };
 
@@ -40,6 +44,34 @@ impl Bench {
     async fn replay(&self, run: RunId, policy: ReplayPolicy) -> RunDetail {
         let replayed = self.workbench.replay_run(run, policy, None).await.unwrap();
         self.done(replayed).await
+    }
+
+    /// The run as a file with twice so many events of retries behind its start; also, how many stand before those.
+    async fn long_file(&self, run: RunId, pairs: u32) -> (PathBuf, usize) {
+        let exported = self.workbench.export_run(run, None, vec![]).await.unwrap();
+        let whole = lines(&exported.path);
+        let mut text = whole[0].replacen("\"uid\":\"", "\"uid\":\"long", 1);
+        let started = whole.iter().position(|l| l.contains("\"type\":\"started\"")).unwrap();
+        for line in &whole[1..=started] {
+            text = format!("{text}\n{line}");
+        }
+        let mut seq = started as u32;
+        for i in 0..pairs {
+            let n = i + 1;
+            for event in [
+                json!({"type": "attempt_started", "step": "a", "attempt": n, "tool": "one", "arguments": {"i": i}}),
+                json!({"type": "retry_scheduled", "step": "a", "attempt": n, "delay_ms": 5}),
+            ] {
+                seq += 1;
+                text.push_str(&format!(
+                    "\n{{\"seq\":{seq},\"at_ms\":{},\"event\":{event}}}",
+                    1_700_000_000_000u64 + u64::from(seq)
+                ));
+            }
+        }
+        let path = self.home.path().join("long.jsonl");
+        std::fs::write(&path, text + "\n").unwrap();
+        (path, started)
     }
 }
 
@@ -238,23 +270,35 @@ async fn an_instant_is_whole() {
     let bench = Bench::sample().await;
     let run = bench.mocked().await;
     let nothing = bench.workbench.run_at(run, 0).unwrap();
-    assert!(nothing.state.steps.is_empty() && nothing.trails.is_empty() && nothing.tokens.is_none());
+    assert!(nothing.state.steps.is_empty() && nothing.tokens.is_none());
+    assert_eq!(bench.workbench.run_tools(run, 0, "three", 0, 9).unwrap().rows[0].verdict, None);
     let detail = bench.workbench.open_run(run).unwrap();
     let end = bench.workbench.run_at(run, u32::MAX).unwrap();
     assert_eq!(end.state.steps, detail.state.steps);
     assert!(end.tokens.is_some());
-    let rule = |at: u32| {
-        let trails = bench.workbench.run_at(run, at).unwrap().trails;
-        trails.iter().find(|t| t.tool == "three").unwrap().verdicts.last().unwrap().rule.to_string()
-    };
+    let three = |at: u32| bench.workbench.run_tool(run, at, "three").unwrap();
+    let rule = |at: u32| three(at).trail.verdicts.last().unwrap().rule.to_string();
     let answered = detail.events.iter().find(|e| e.kind == "attempt_started" && e.step == "c").unwrap().seq;
     assert!(!rule(answered - 1).starts_with("executed."));
     assert_eq!(rule(answered), "executed.running");
     assert_eq!(rule(detail.state.seq), "executed.succeeded");
-    assert!(end.tools.iter().any(|t| t.name == "three" && t.unchanged));
+    let used = |at: u32| (three(at).at.status, three(at).at.calls, three(at).at.verdict.unwrap().rule.to_string());
+    assert_eq!(used(answered - 1).0, Some(StepStatus::Ready));
+    assert_eq!(used(answered - 1).1, 0);
+    assert_eq!(used(answered), (Some(StepStatus::Running), 1, "executed.running".into()));
+    assert_eq!(used(detail.state.seq), (Some(StepStatus::Succeeded), 1, "executed.succeeded".into()));
+    let all = bench.workbench.run_tools(run, answered, "", 0, 500).unwrap();
+    let names: Vec<&str> = all.rows.iter().map(|t| t.name.as_str()).take(3).collect();
+    assert_eq!(names, ["one", "two", "three"], "the tools of the plan stand first");
+    assert_eq!((all.revision, all.rows.len() as u32), (detail.state.catalog_revision, all.all));
+    assert!(all.rows.iter().skip(3).all(|t| t.status.is_none() && t.calls == 0 && t.verdict.is_some()));
+    let page = bench.workbench.run_tools(run, answered, "THR", 0, 1).unwrap();
+    assert_eq!((page.total, page.rows[0].name.as_str()), (1, "three"));
+    assert!(three(answered).at.unchanged && three(answered).changed.is_empty());
     bench.workbench.register_tools(vec![mock("three", json!("new"), 1)], "test").unwrap();
-    let tools = bench.workbench.run_at(run, answered).unwrap().tools;
-    assert!(tools.iter().any(|t| t.name == "three" && !t.unchanged && !t.removed), "the catalog of that instant");
+    let then = three(answered);
+    assert!(!then.at.unchanged && !then.at.removed && !then.changed.is_empty(), "the catalog of that instant");
+    assert_eq!(bench.workbench.run_tool(run, 9, "nobody").unwrap_err().code, "run.unknown_tool");
     let marks = bench.workbench.run_marks(run).unwrap();
     assert_eq!((marks.marks.len(), marks.last_seq), (detail.events.len(), detail.state.seq));
 }
@@ -311,7 +355,7 @@ async fn a_run_travels_as_a_file() {
     assert_eq!(here.state, there.state);
     assert_eq!(serde_json::to_value(&here.events).unwrap(), serde_json::to_value(&there.events).unwrap());
     assert_eq!(other.replay(2, ReplayPolicy::default()).await.summary.faithful, Some(true));
-    assert_eq!(other.workbench.run_at(2, 99).unwrap().tools.len(), 3, "the tools that came with it");
+    assert_eq!(other.workbench.run_tools(2, 99, "", 0, 99).unwrap().all, 3, "the tools that came with it");
     let again = other.workbench.import_runs(vec![exported.path.clone().into()]).await;
     assert_eq!((again[0].already, again[0].run), (true, Some(2)));
     assert!(other.workbench.diff("2", &exported.path).unwrap().same);
@@ -500,29 +544,7 @@ async fn a_replay_keeps_time() {
 async fn long_journals_stay_quick() {
     let bench = Bench::sample().await;
     let run = bench.mocked().await;
-    let exported = bench.workbench.export_run(run, None, vec![]).await.unwrap();
-    let whole = lines(&exported.path);
-    let mut text = whole[0].replacen("\"uid\":\"", "\"uid\":\"long", 1);
-    let started = whole.iter().position(|l| l.contains("\"type\":\"started\"")).unwrap();
-    for line in &whole[1..=started] {
-        text = format!("{text}\n{line}");
-    }
-    let mut seq = started as u32;
-    for i in 0..50_000 {
-        let n = i + 1;
-        for event in [
-            json!({"type": "attempt_started", "step": "a", "attempt": n, "tool": "one", "arguments": {"i": i}}),
-            json!({"type": "retry_scheduled", "step": "a", "attempt": n, "delay_ms": 5}),
-        ] {
-            seq += 1;
-            text.push_str(&format!(
-                "\n{{\"seq\":{seq},\"at_ms\":{},\"event\":{event}}}",
-                1_700_000_000_000u64 + u64::from(seq)
-            ));
-        }
-    }
-    let path = bench.home.path().join("long.jsonl");
-    std::fs::write(&path, text + "\n").unwrap();
+    let (path, started) = bench.long_file(run, 50_000).await;
     let imported = bench.workbench.import_runs(vec![path]).await.remove(0);
     let run = imported.run.unwrap();
     assert_eq!(imported.events, 100_000 + started as u32);
@@ -536,4 +558,54 @@ async fn long_journals_stay_quick() {
     let page = bench.workbench.run_events(run, "tool:one kind:attempt_started {\"i\":4 -step:b", 100, 50).unwrap();
     println!("a filter over 100,000 events takes {:?}, {} rows", began.elapsed(), page.total);
     assert_eq!(page.rows.len(), 50);
+}
+
+/// W-12: taking in and writing 100,000 events tell how far they are; called off, nothing of them is there: no run, no
+/// file, no event in the database.
+#[tokio::test(flavor = "multi_thread")]
+async fn long_work_is_called_off() {
+    let bench = Bench::sample().await;
+    let run = bench.mocked().await;
+    let (path, _) = bench.long_file(run, 50_000).await;
+    let size = std::fs::metadata(&path).unwrap().len();
+    let w = &bench.workbench;
+    let under_way = async |kind: WorkKind| loop {
+        let works = w.long_work();
+        if let Some(work) = works.into_iter().find(|work| work.kind == kind && work.done > 0) {
+            return work;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    };
+    let rows = || w.storage().unwrap().kinds.iter().find(|k| k.kind == "events").unwrap().rows;
+    let (before, ids) = (rows(), w.runs().unwrap().len());
+    let second = bench.home.path().join("second.jsonl");
+    std::fs::copy(&path, &second).unwrap();
+    let import = tokio::spawn({
+        let (w, paths) = (w.clone(), vec![path.clone(), second]);
+        async move { w.import_runs(paths).await }
+    });
+    let work = under_way(WorkKind::Import).await;
+    assert!(work.done < work.total && work.total == 2 * size, "{work:?}");
+    assert_eq!(w.runs().unwrap().len(), ids, "out of sight until all of it is there");
+    w.cancel_work(work.id);
+    for told in import.await.unwrap() {
+        assert_eq!((told.run, told.events), (None, 0));
+        assert_eq!(told.problem.unwrap().code, "work.cancelled");
+    }
+    assert_eq!((rows(), w.runs().unwrap().len(), w.long_work()), (before, ids, vec![]));
+
+    let whole = w.import_runs(vec![path]).await.remove(0);
+    let out = bench.home.path().join("out.jsonl");
+    std::fs::write(&out, "what was there before").unwrap();
+    let export = tokio::spawn({
+        let (w, out) = (w.clone(), out.clone());
+        async move { w.export_run(whole.run.unwrap(), Some(out), vec![]).await }
+    });
+    let work = under_way(WorkKind::Export).await;
+    // The end that was added to the run, which had none.
+    assert!(work.done < work.total && work.total == u64::from(whole.events) + 1, "{work:?}");
+    w.cancel_work(work.id);
+    assert_eq!(export.await.unwrap().unwrap_err().code, "work.cancelled");
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), "what was there before");
+    assert!(!bench.home.path().join("out.jsonl.part").exists());
 }

@@ -12,9 +12,11 @@ import { ErrorBoundary } from "./app/ErrorBoundary";
 import { followRuns } from "./app/followRuns";
 import { followTheme } from "./app/theme";
 import { queryClient } from "./lib/queries";
+import { followWork } from "./lib/work";
 
 followTheme();
 void followRuns();
+void followWork();
 
 createRoot(document.getElementById("root")!).render(
   <QueryClientProvider client={queryClient}>

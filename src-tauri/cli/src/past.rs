@@ -6,7 +6,13 @@ use crate::{
     print,
 };
 use serde_json::Value;
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    future::Future,
+    path::PathBuf,
+    pin::pin,
+    time::{Duration, Instant},
+};
 use toolplan_workbench::{
     Problem, Workbench,
     engine::{
@@ -14,6 +20,7 @@ use toolplan_workbench::{
         replay::Answerer,
         run::{AnswerSource, ForkChange, ReplayPolicy, RunId, RunOutcome},
     },
+    long::{LongWork, WorkKind},
     views::{Fork, RunDetail, Storage},
 };
 
@@ -153,13 +160,13 @@ pub async fn export(
     redact: Vec<String>,
     json: bool,
 ) -> Result<bool, Problem> {
-    let exported = workbench.export_run(run, out, redact).await?;
+    let exported = telling(workbench, workbench.export_run(run, out, redact)).await?;
     show(json, &exported, || println!("{} events, {} bytes: {}", exported.events, exported.bytes, exported.path));
     Ok(true)
 }
 
 pub async fn import(workbench: &Workbench, files: Vec<PathBuf>, json: bool) -> Result<bool, Problem> {
-    let imported = workbench.import_runs(files).await;
+    let imported = telling(workbench, workbench.import_runs(files)).await;
     show(json, &imported, || {
         for file in &imported {
             match file.run {
@@ -174,6 +181,30 @@ pub async fn import(workbench: &Workbench, files: Vec<PathBuf>, json: bool) -> R
     });
     Ok(imported.iter().all(|file| file.problem.is_none()))
 }
+
+/// Waits for long work, tells on standard error how far it is, and calls it off at Ctrl-C: then nothing half done stays.
+async fn telling<T>(workbench: &Workbench, work: impl Future<Output = T>) -> T {
+    let began = Instant::now();
+    let mut work = pin!(work);
+    let mut told = 0;
+    loop {
+        tokio::select! {
+            done = &mut work => return done,
+            _ = tokio::signal::ctrl_c() => workbench.long_work().iter().for_each(|work| workbench.cancel_work(work.id)),
+            _ = tokio::time::sleep(TICK) => {}
+        }
+        let Some(LongWork { kind, done, total, .. }) = workbench.long_work().into_iter().next() else { continue };
+        let percent = done * 100 / total.max(1);
+        if began.elapsed() > SOON && percent / 10 > told {
+            told = percent / 10;
+            eprintln!("{}: {percent} %", if kind == WorkKind::Import { "taking in" } else { "writing" });
+        }
+    }
+}
+
+/// How often long work is looked at, and how long it may take without being told of.
+const TICK: Duration = Duration::from_millis(100);
+const SOON: Duration = Duration::from_secs(1);
 
 pub async fn runs(
     workbench: &Workbench,

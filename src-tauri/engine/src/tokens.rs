@@ -4,7 +4,11 @@
 //! that a provider's wire format puts around them is not included. The figures are exact for models that use the
 //! encoding and labelled estimated for all others.
 
-use crate::{ports::TokenCounter, request::ExecutionState, tool::Entry};
+use crate::{
+    ports::TokenCounter,
+    request::ExecutionState,
+    tool::{Entry, ToolSpec},
+};
 use serde::{Deserialize, Serialize};
 
 /// Tokens of one tool's definition.
@@ -17,6 +21,14 @@ pub struct TokenCost {
 }
 
 impl TokenCost {
+    pub fn of(tool: &ToolSpec, counter: &dyn TokenCounter) -> Self {
+        Self {
+            name: counter.count(&tool.name),
+            description: counter.count(&tool.description),
+            schema: counter.count(&tool.parameters.to_string()),
+        }
+    }
+
     pub fn total(self) -> u32 {
         self.name + self.description + self.schema
     }
@@ -25,11 +37,7 @@ impl TokenCost {
 impl Entry {
     /// What the tool costs in the prompt; counted once.
     pub fn token_cost(&self, counter: &dyn TokenCounter) -> TokenCost {
-        *self.cost.get_or_init(|| TokenCost {
-            name: counter.count(&self.spec.name),
-            description: counter.count(&self.spec.description),
-            schema: counter.count(&self.spec.parameters.to_string()),
-        })
+        *self.cost.get_or_init(|| TokenCost::of(&self.spec, counter))
     }
 }
 

@@ -7,7 +7,11 @@ use toolplan_workbench::{
         compare::RunDiff,
         run::{ReplayPolicy, RunId},
     },
-    views::{EventPage, Exported, Fork, ForkPreview, Imported, Pruned, Replanned, RunAt, RunMarks, RunTree, Storage},
+    long::LongWork,
+    views::{
+        EventPage, Exported, Fork, ForkPreview, Imported, Pruned, Replanned, RunAt, RunMarks, RunTree, Storage,
+        ToolThen, ToolsAt,
+    },
 };
 
 /// The run as it was after the event `seq`; 0 is before the first.
@@ -15,6 +19,47 @@ use toolplan_workbench::{
 #[specta::specta]
 pub async fn run_at(workbench: State<'_, Workbench>, run: RunId, seq: u32) -> Result<RunAt, Problem> {
     workbench.run_at(run, seq)
+}
+
+/// Tools of the catalog as it was at the run, each as it stood after the event `seq`; `text` are words of the name.
+#[tauri::command]
+#[specta::specta]
+pub async fn run_tools(
+    workbench: State<'_, Workbench>,
+    run: RunId,
+    seq: u32,
+    text: String,
+    offset: u32,
+    limit: u32,
+) -> Result<ToolsAt, Problem> {
+    workbench.run_tools(run, seq, &text, offset, limit)
+}
+
+/// One of them.
+#[tauri::command]
+#[specta::specta]
+pub async fn run_tool(
+    workbench: State<'_, Workbench>,
+    run: RunId,
+    seq: u32,
+    name: String,
+) -> Result<ToolThen, Problem> {
+    workbench.run_tool(run, seq, &name)
+}
+
+/// All long work that is under way; `work_advanced` tells when it goes on.
+#[tauri::command]
+#[specta::specta]
+pub async fn long_work(workbench: State<'_, Workbench>) -> Result<Vec<LongWork>, Problem> {
+    Ok(workbench.long_work())
+}
+
+/// Calls long work off.
+#[tauri::command]
+#[specta::specta]
+pub async fn cancel_work(workbench: State<'_, Workbench>, id: u32) -> Result<(), Problem> {
+    workbench.cancel_work(id);
+    Ok(())
 }
 
 /// Rows of the log that the filter lets through; see `docs/journal.md` for its language.

@@ -1,7 +1,7 @@
 //! Planning a query.
 
 use tauri::State;
-use toolplan_workbench::{Problem, Workbench, engine::request::Request, views::PlanView};
+use toolplan_workbench::{Problem, Workbench, engine::request::Request, long::WorkKind, views::PlanView};
 
 /// Plans the request; `previous` names the planning to compare with.
 #[tauri::command]
@@ -11,5 +11,6 @@ pub async fn plan(
     request: Request,
     previous: Option<u32>,
 ) -> Result<PlanView, Problem> {
-    workbench.plan(request, previous).await
+    let query = request.query.clone();
+    workbench.cancellable(WorkKind::Plan, &query, workbench.plan(request, previous)).await
 }

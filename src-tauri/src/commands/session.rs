@@ -4,6 +4,7 @@ use tauri::State;
 use toolplan_workbench::{
     Problem, Workbench,
     engine::{request::Request, session::SessionEvent},
+    long::WorkKind,
     sessions::{SessionPlan, SessionView},
 };
 
@@ -34,5 +35,6 @@ pub async fn plan_in_session(
     request: Request,
     previous: Option<u32>,
 ) -> Result<SessionPlan, Problem> {
-    workbench.plan_in_session(&id, request, previous).await
+    let query = request.query.clone();
+    workbench.cancellable(WorkKind::Plan, &query, workbench.plan_in_session(&id, request, previous)).await
 }

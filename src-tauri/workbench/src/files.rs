@@ -7,6 +7,7 @@
 use crate::{
     Workbench,
     keep::blocking,
+    long::{WorkKind, Working},
     views::{Exported, Imported},
 };
 use serde::{Deserialize, Serialize, de::IgnoredAny};
@@ -15,6 +16,7 @@ use std::{
     fs::File,
     io::{BufRead, BufReader, BufWriter, Read, Write},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 use tokio::runtime::Handle;
 use toolplan_engine::{
@@ -94,7 +96,7 @@ impl Workbench {
     /// Writes the run to a file; without `path`, to `exports/run-N.jsonl` beside the database. `redact` are patterns of
     /// text to leave out beside what never got into the journal. An existing file is replaced when all is written.
     ///
-    /// Errors: `journal.unknown_run`, `settings.redaction`, `file.unwritable`.
+    /// Errors: `journal.unknown_run`, `settings.redaction`, `file.unwritable`, `work.cancelled`.
     pub async fn export_run(
         &self,
         run: RunId,
@@ -111,11 +113,13 @@ impl Workbench {
             if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
                 std::fs::create_dir_all(folder).map_err(unwritable)?;
             }
+            let events = workbench.inner.store.journal().run(run)?.events;
+            let working = workbench.begin(WorkKind::Export, format!("run {run} to {}", path.display()), events.into());
             let mut unfinished = path.as_os_str().to_owned();
             unfinished.push(".part");
             let written = File::create(&unfinished)
                 .map_err(unwritable)
-                .and_then(|file| workbench.write_run(run, BufWriter::new(file), &redact, unwritable));
+                .and_then(|file| workbench.write_run(run, BufWriter::new(file), &redact, &working, unwritable));
             match written {
                 Ok((events, bytes)) => {
                     std::fs::rename(&unfinished, &path).map_err(unwritable)?;
@@ -141,6 +145,7 @@ impl Workbench {
         run: RunId,
         file: impl Write,
         redact: &[String],
+        working: &Working,
         unwritable: impl Fn(std::io::Error) -> Problem,
     ) -> Result<(u32, u64), Problem> {
         let redactor = (!redact.is_empty()).then(|| export_redactor(redact)).transpose()?;
@@ -177,6 +182,7 @@ impl Workbench {
         loop {
             let page = journal.raw(run, after, PAGE)?;
             let Some(last) = page.last() else { break };
+            working.at(events.into())?;
             after = last.seq;
             for raw in page {
                 // A body that is no JSON would break the line; it is told as what it is.
@@ -198,12 +204,22 @@ impl Workbench {
         Ok((events, out.bytes))
     }
 
-    /// Takes in runs from files. Each is told what became of it; a broken file is taken as far as it goes.
+    /// Takes in runs from files. Each is told what became of it; a broken file is taken as far as it goes. Called off,
+    /// nothing of the file at hand is taken, nor of those after it.
     pub async fn import_runs(&self, paths: Vec<PathBuf>) -> Vec<Imported> {
         let mut told = vec![];
-        for path in paths {
+        let sizes: Vec<u64> = paths.iter().map(|path| std::fs::metadata(path).map_or(0, |m| m.len())).collect();
+        let label = match paths.as_slice() {
+            [path] => path.display().to_string(),
+            paths => format!("{} files", paths.len()),
+        };
+        let working = Arc::new(self.begin(WorkKind::Import, label, sizes.iter().sum()));
+        let mut before = 0;
+        for (path, size) in paths.into_iter().zip(sizes) {
             let (workbench, file, runtime) = (self.clone(), path.clone(), Handle::current());
-            let result = blocking(move || Ok(workbench.read_run(&file, &runtime))).await;
+            let counting = Counting { working: working.clone(), before };
+            before += size;
+            let result = blocking(move || Ok(workbench.read_run(&file, &counting, &runtime))).await;
             told.push(result.unwrap_or_else(|problem| Imported {
                 path: path.display().to_string(),
                 run: None,
@@ -215,16 +231,27 @@ impl Workbench {
         told
     }
 
-    fn read_run(&self, path: &Path, runtime: &Handle) -> Imported {
+    fn read_run(&self, path: &Path, counting: &Counting, runtime: &Handle) -> Imported {
         let mut imported =
             Imported { path: path.display().to_string(), run: None, events: 0, already: false, problem: None };
+        if counting.working.is_called_off() {
+            return Imported { problem: Some(counting.working.called_off()), ..imported };
+        }
         let mut lines = match Input::open(path) {
             Ok(lines) => lines,
             Err(problem) => return Imported { problem: Some(problem), ..imported },
         };
-        if let Err(problem) = self.read_events(path, &mut lines, runtime, &mut imported) {
-            imported.problem = Some(problem);
-        }
+        let read = self.read_events(path, &mut lines, counting, runtime, &mut imported);
+        let journal = self.inner.store.journal();
+        let settled = match (imported.run, counting.working.is_called_off()) {
+            (Some(run), true) if !imported.already => {
+                (imported.run, imported.events) = (None, 0);
+                journal.discard(run).and(Err(counting.working.called_off()))
+            }
+            (Some(run), _) if !imported.already => journal.arrived(run),
+            _ => Ok(()),
+        };
+        imported.problem = settled.and(read).err();
         imported
     }
 
@@ -232,6 +259,7 @@ impl Workbench {
         &self,
         path: &Path,
         lines: &mut Input,
+        counting: &Counting,
         runtime: &Handle,
         imported: &mut Imported,
     ) -> Result<(), Problem> {
@@ -257,6 +285,7 @@ impl Workbench {
             uid: Some(facts.uid).filter(|uid| !uid.is_empty() && uid.len() <= 64 && known.is_none()),
             created_ms: Some(facts.created_ms).filter(|ms| *ms > 0 && *ms < 1 << 52),
             source: Some(path.display().to_string()),
+            arriving: true,
         };
         let mut new = Some(new);
         let (mut page, mut last, mut started, mut ended) = (vec![], None::<(u32, u64)>, None, false);
@@ -283,6 +312,7 @@ impl Workbench {
             page.push(entry);
             imported.events += 1;
             if page.len() == PAGE as usize {
+                counting.at(lines.bytes)?;
                 self.store_page(runtime, &mut new, imported, std::mem::take(&mut page))?;
             }
         };
@@ -316,6 +346,20 @@ impl Workbench {
         }
         let run = imported.run.unwrap_or_default();
         runtime.block_on(journal.write(run, page)).map(drop)
+    }
+}
+
+/// Where one of several files is in the whole of the work.
+struct Counting {
+    working: Arc<Working>,
+    /// Bytes of the files before it.
+    before: u64,
+}
+
+impl Counting {
+    /// Error: `work.cancelled`.
+    fn at(&self, bytes: u64) -> Result<(), Problem> {
+        self.working.at(self.before + bytes)
     }
 }
 
@@ -380,6 +424,7 @@ struct Input {
     file: BufReader<File>,
     line: Vec<u8>,
     number: u32,
+    bytes: u64,
     events: u32,
     checksum: Checksum,
 }
@@ -395,7 +440,7 @@ impl Input {
             return Err(Problem::new("file.unreadable", format!("{name} is no file"), "choose a file of a run"));
         }
         let file = BufReader::with_capacity(1 << 16, file);
-        Ok(Self { name, file, line: vec![], number: 0, events: 0, checksum: Checksum::default() })
+        Ok(Self { name, file, line: vec![], number: 0, bytes: 0, events: 0, checksum: Checksum::default() })
     }
 
     /// Reads the next line into `line`; whether there was one.
@@ -403,6 +448,7 @@ impl Input {
         self.line.clear();
         self.number += 1;
         let read = (&mut self.file).take(LONGEST_LINE).read_until(b'\n', &mut self.line);
+        self.bytes += self.line.len() as u64;
         match read {
             Ok(0) => Ok(false),
             Ok(_) if !self.line.ends_with(b"\n") && self.line.len() as u64 >= LONGEST_LINE => {

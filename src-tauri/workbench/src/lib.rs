@@ -20,6 +20,7 @@ mod import;
 mod index_cache;
 mod keep;
 mod lints;
+pub mod long;
 pub mod meaning;
 mod past;
 mod plans;
@@ -29,6 +30,7 @@ mod runs;
 mod sample;
 pub mod sessions;
 mod table;
+mod then;
 mod timeline;
 pub mod views;
 pub mod visibility;
@@ -118,6 +120,7 @@ struct Inner {
     table: Mutex<table::Table>,
     environment: Environment,
     shelf: past::Shelf,
+    works: long::Works,
     meaning: meaning::Meaning,
 }
 
@@ -207,6 +210,7 @@ impl Workbench {
             meaning: meaning::Meaning::new(&environment),
             environment,
             shelf: past::Shelf::default(),
+            works: Default::default(),
         };
         let workbench = Self { inner: Arc::new(inner) };
         workbench.load_model_soon();

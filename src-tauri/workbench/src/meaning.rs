@@ -156,6 +156,10 @@ impl Workbench {
         Ok(self.embedding_model())
     }
 
+    pub(crate) fn is_indexing(&self) -> bool {
+        self.inner.meaning.state.lock().expect("no holder panics").job.is_some()
+    }
+
     /// Stops reading; what is read stays.
     pub fn cancel_index_embeddings(&self) -> ModelInfo {
         let meaning = &self.inner.meaning;

@@ -5,21 +5,22 @@
 
 use crate::{
     Workbench, describe,
-    views::{EventPage, EventRow, MOST_MARKS, Mark, RunAt, RunMarks, RunSummary, RunTree, ToolAt},
+    then::Then,
+    views::{EventPage, EventRow, MOST_MARKS, Mark, RunAt, RunMarks, RunSummary, RunTree},
 };
 use std::{
-    borrow::Cow,
     collections::{HashMap, HashSet, VecDeque},
     sync::{Arc, Mutex},
 };
 use toolplan_engine::{
     Problem,
     compare::{self, Record, RunDiff},
+    discovery::DiscoveryEvent,
     filter::{Facts, Filter},
     planning::Planning,
-    run::{AttemptOutcome, JournalEntry, RunEvent, RunId, RunState, Skip, StepStatus},
-    tool::{Revision, ToolSpec},
-    verdict::{Gate, Outcome, Trail, Verdict},
+    run::{AttemptOutcome, JournalEntry, RunEvent, RunId, RunState},
+    settings::Settings,
+    tool::ToolSpec,
 };
 
 /// The journals that were looked into last, the latest first.
@@ -35,7 +36,7 @@ const STATES: usize = 24;
 
 /// A journal in memory.
 pub(crate) struct Opened {
-    run: RunId,
+    pub(crate) run: RunId,
     pub(crate) entries: Vec<JournalEntry>,
     lines: Vec<Line>,
     /// States after so many events, without the planning.
@@ -44,9 +45,14 @@ pub(crate) struct Opened {
     stride: usize,
     /// The state after all events.
     last: RunState,
-    planning: Option<(usize, Box<Planning>)>,
-    tools: HashMap<Revision, Arc<Vec<ToolAt>>>,
-    today: Revision,
+    /// With the number of its event.
+    planning: Option<(u32, Box<Planning>)>,
+    /// What held at its start, and the tools that its plan may call.
+    pub(crate) basis: Option<(Box<Settings>, Vec<ToolSpec>)>,
+    /// The tools that a reading of records brought up, with the numbers of the events.
+    pub(crate) read: Vec<(u32, Vec<String>)>,
+    /// The catalog as it was, once it has been asked for.
+    pub(crate) catalog: Option<Arc<Then>>,
 }
 
 /// What the filter looks at, in small letters.
@@ -64,14 +70,11 @@ impl Workbench {
     /// The run as it was after the event `seq`; 0 is before the first. The planning stands in [`Self::open_run`].
     pub fn run_at(&self, run: RunId, seq: u32) -> Result<RunAt, Problem> {
         let opened = self.opened(run)?;
-        let mut opened = opened.lock().expect("no reader panics");
-        let count = opened.entries.partition_point(|e| e.seq <= seq);
-        let state = opened.state_after(count);
-        let planning = opened.planning.as_ref().filter(|(at, _)| *at < count).map(|(_, planning)| planning);
-        let trails = planning.map(|p| trails(p, &state)).unwrap_or_default();
-        let tokens = planning.map(|p| p.tokens.clone());
-        let tools = self.tools_then(&mut opened, state.catalog_revision);
-        Ok(RunAt { state, trails, tokens, tools })
+        let opened = opened.lock().expect("no reader panics");
+        let state = opened.state_after(opened.count(seq));
+        let tokens = opened.planning_at(seq).map(|planning| self.tokens_then(&opened, planning, &state));
+        let cost = state.cost();
+        Ok(RunAt { state, tokens, cost })
     }
 
     /// Rows of the log that the filter lets through. Errors: those of [`Filter::parse`].
@@ -192,7 +195,7 @@ impl Workbench {
             return Ok(known);
         }
         let (entries, _) = journal.events(run)?;
-        let mut opened = Opened::new(run, self.tools().catalog.revision(), entries.len());
+        let mut opened = Opened::new(run, entries.len());
         opened.extend(entries);
         let opened = Arc::new(Mutex::new(opened));
         let mut shelf = self.inner.shelf.0.lock().expect("no holder panics");
@@ -209,41 +212,10 @@ impl Workbench {
         let mut shelf = self.inner.shelf.0.lock().expect("no holder panics");
         shelf.retain(|o| o.lock().is_ok_and(|o| o.run != run));
     }
-
-    /// The catalog at the run's revision; of an imported run the tools that came with it.
-    fn tools_then(&self, opened: &mut Opened, revision: Revision) -> Vec<ToolAt> {
-        let today = self.tools().catalog;
-        if today.revision() != opened.today {
-            opened.today = today.revision();
-            opened.tools.clear();
-        }
-        let run = opened.run;
-        let basis = |entries: &[JournalEntry]| {
-            entries.iter().find_map(|e| match &e.event {
-                RunEvent::Basis { tools, .. } => Some(tools.clone()),
-                _ => None,
-            })
-        };
-        let entries = &opened.entries;
-        let tools = opened.tools.entry(revision).or_insert_with(|| {
-            let journal = self.inner.store.journal();
-            let imported = journal.run(run).is_ok_and(|row| row.source.is_some());
-            let stored = if imported { None } else { self.inner.store.registry().at(revision).ok().map(|c| c.specs) };
-            let then: Vec<ToolSpec> = stored.or_else(|| basis(entries)).unwrap_or_default();
-            let at = |spec: &ToolSpec| ToolAt {
-                name: spec.name.clone(),
-                classification: spec.classification,
-                unchanged: today.spec(&spec.name) == Some(spec),
-                removed: today.spec(&spec.name).is_none(),
-            };
-            Arc::new(then.iter().map(at).collect())
-        });
-        tools.to_vec()
-    }
 }
 
 impl Opened {
-    fn new(run: RunId, today: Revision, events: usize) -> Self {
+    fn new(run: RunId, events: usize) -> Self {
         Self {
             run,
             entries: vec![],
@@ -252,8 +224,9 @@ impl Opened {
             stride: (events / STATES).max(500),
             last: RunState::default(),
             planning: None,
-            tools: HashMap::new(),
-            today,
+            basis: None,
+            read: vec![],
+            catalog: None,
         }
     }
 
@@ -261,8 +234,13 @@ impl Opened {
         let mut tools: HashMap<Box<str>, Arc<str>> = HashMap::new();
         let nothing: Arc<str> = "".into();
         for entry in new {
-            if let RunEvent::Planned { planning } = &entry.event {
-                self.planning = Some((self.entries.len(), planning.clone()));
+            match &entry.event {
+                RunEvent::Planned { planning } => self.planning = Some((entry.seq, planning.clone())),
+                RunEvent::Basis { settings, tools } => self.basis = Some((settings.clone(), tools.clone())),
+                RunEvent::Discovery { event: DiscoveryEvent::ToolGet { returned, .. }, .. } => {
+                    self.read.push((entry.seq, returned.clone()));
+                }
+                _ => {}
             }
             apply(&mut self.last, &entry);
             let step = entry.event.step().unwrap_or_default();
@@ -297,8 +275,18 @@ impl Opened {
         }
     }
 
+    /// How many events there are up to `seq`.
+    pub(crate) fn count(&self, seq: u32) -> usize {
+        self.entries.partition_point(|e| e.seq <= seq)
+    }
+
+    /// The planning, once it was made.
+    pub(crate) fn planning_at(&self, seq: u32) -> Option<&Planning> {
+        self.planning.as_ref().filter(|(at, _)| *at <= seq).map(|(_, planning)| &**planning)
+    }
+
     /// The state after the first `count` events, without the planning.
-    fn state_after(&self, count: usize) -> RunState {
+    pub(crate) fn state_after(&self, count: usize) -> RunState {
         if count >= self.entries.len() {
             return self.last.clone();
         }
@@ -331,7 +319,7 @@ fn apply(state: &mut RunState, entry: &JournalEntry) {
     state.planning = None;
 }
 
-fn tool_of<'s>(state: &'s RunState, step: &str) -> &'s str {
+pub(crate) fn tool_of<'s>(state: &'s RunState, step: &str) -> &'s str {
     state.plan.steps.iter().find(|s| s.id == step).map_or("", |s| &s.tool)
 }
 
@@ -386,40 +374,4 @@ fn outcome_status(outcome: toolplan_engine::run::RunOutcome) -> &'static str {
         Cancelled => "cancelled",
         Interrupted => "interrupted",
     }
-}
-
-/// The planning's trails, and for tools of the plan how their calls went so far.
-fn trails(planning: &Planning, state: &RunState) -> Vec<Trail> {
-    let mut executed: HashMap<&str, Verdict> = HashMap::new();
-    for (id, step) in &state.steps {
-        let verdict = |outcome, rule: &'static str, reason: String| Verdict::new(Gate::Executed, outcome, rule, reason);
-        let said = match step.status {
-            StepStatus::Succeeded => verdict(Outcome::Kept, "executed.succeeded", format!("{id} succeeded")),
-            StepStatus::Running => verdict(Outcome::Kept, "executed.running", format!("{id} is at work")),
-            StepStatus::Failed => {
-                let why = step.error.as_ref().map(|e| e.message.as_str()).unwrap_or_default();
-                verdict(Outcome::Dropped, "executed.failed", format!("{id} failed: {why}"))
-            }
-            StepStatus::Skipped => {
-                let why: Cow<str> = step.skip.as_ref().map_or("".into(), |s: &Skip| describe::skip(s).into());
-                verdict(Outcome::Dropped, "executed.skipped", format!("{id}: {why}"))
-            }
-            StepStatus::Cancelled => verdict(Outcome::Dropped, "executed.cancelled", format!("{id} was cancelled")),
-            StepStatus::Pending | StepStatus::Ready | StepStatus::Waiting => continue,
-        };
-        let tool = match step.attempts.last() {
-            Some(attempt) => attempt.tool.as_str(),
-            None => tool_of(state, id),
-        };
-        // Of several calls of one tool the first that went wrong is told.
-        let told = executed.entry(tool).or_insert_with(|| said.clone());
-        if told.outcome == Outcome::Kept {
-            *told = said;
-        }
-    }
-    let mut trails = planning.trails.clone();
-    for trail in &mut trails {
-        trail.verdicts.extend(executed.remove(trail.tool.as_str()));
-    }
-    trails
 }

@@ -1,8 +1,11 @@
 /** The right pane: the chosen step, the chosen tool, or the one beside the other. */
 import { X } from "lucide-react";
+import { useState } from "react";
 import { ToolInspector } from "../features/catalog/ToolInspector";
+import type { Instant } from "../components/PastNote";
 import { ToolLints } from "../features/lint/ToolLints";
 import { StepPanel } from "../features/run/StepPanel";
+import { ToolThenPanel } from "../features/run/ToolThenPanel";
 import type { Planning, RunState } from "../ipc/client";
 import { useWindow } from "../lib/store";
 
@@ -11,6 +14,8 @@ export interface StepSource {
   run: RunState | null;
   /** The number of the run, where `run` is its newest state and can still be changed. */
   live: number | null;
+  /** Where the tools are those of a run and not today's. */
+  instant: Instant | null;
 }
 
 /** Whether there is something to inspect; without it the pane leaves its room to the others. */
@@ -63,7 +68,7 @@ export function Inspector({ source }: { source: StepSource | null }) {
         </button>
       </div>
       {showsTool ? (
-        <ToolInspector key={tool} name={tool} lints={<ToolLints tool={tool} />} />
+        <ToolNowOrThen key={tool} tool={tool} instant={source?.instant ?? null} />
       ) : spec && source ? (
         <StepPanel
           spec={spec}
@@ -74,5 +79,30 @@ export function Inspector({ source }: { source: StepSource | null }) {
         />
       ) : null}
     </aside>
+  );
+}
+
+/** In a run, the tool as it was there; on request as it is today, where it can be edited. */
+function ToolNowOrThen({ tool, instant }: { tool: string; instant: Instant | null }) {
+  const [today, setToday] = useState(false);
+  const now = instant === null || today;
+  return (
+    <>
+      {instant && (
+        <div className="then-switch" role="group" aria-label="Which tool">
+          <button type="button" className="link" aria-pressed={!today} onClick={() => setToday(false)}>
+            At the run
+          </button>
+          <button type="button" className="link" aria-pressed={today} onClick={() => setToday(true)}>
+            Today
+          </button>
+        </div>
+      )}
+      {now ? (
+        <ToolInspector name={tool} lints={<ToolLints tool={tool} />} />
+      ) : (
+        <ToolThenPanel instant={instant} name={tool} />
+      )}
+    </>
   );
 }

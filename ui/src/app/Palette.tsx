@@ -43,11 +43,13 @@ function Finder({ onDone }: { onDone: () => void }) {
       label: `Tool: ${row.name}`,
       run: () => useWindow.getState().set({ view: "catalog", tool: row.name, step: null }),
     }));
-    return [...found, ...named].slice(0, SHOWN);
+    // What can be done now stands before what cannot.
+    const free = (action: Action) => (action.blocked?.() ? 1 : 0);
+    return [...found.sort((a, b) => free(a) - free(b)), ...named].slice(0, SHOWN);
   }, [text, tools, info]);
 
   const choose = (action: Action | undefined) => {
-    if (!action) return;
+    if (!action || action.blocked?.()) return;
     // Closing first: the action may open another overlay.
     onDone();
     action.run();
@@ -80,20 +82,26 @@ function Finder({ onDone }: { onDone: () => void }) {
         }}
       />
       <ul id="palette-list" role="listbox" className="palette-list">
-        {found.map((action, i) => (
-          <li
-            key={action.id}
-            id={`palette-${action.id}`}
-            role="option"
-            aria-selected={i === at}
-            ref={i === at ? (line) => line?.scrollIntoView({ block: "nearest" }) : undefined}
-            onMouseMove={() => setAt(i)}
-            onClick={() => choose(action)}
-          >
-            <span className="truncate">{action.label}</span>
-            {action.shortcut && <kbd>{action.shortcut}</kbd>}
-          </li>
-        ))}
+        {found.map((action, i) => {
+          const blocked = action.blocked?.() ?? null;
+          return (
+            <li
+              key={action.id}
+              id={`palette-${action.id}`}
+              data-testid={`palette-${action.id}`}
+              role="option"
+              aria-selected={i === at}
+              aria-disabled={blocked !== null}
+              ref={i === at ? (line) => line?.scrollIntoView({ block: "nearest" }) : undefined}
+              onMouseMove={() => setAt(i)}
+              onClick={() => choose(action)}
+            >
+              <span className="truncate">{action.label}</span>
+              {blocked !== null && <span className="palette-blocked truncate">{blocked}</span>}
+              {action.shortcut && <kbd>{action.shortcut}</kbd>}
+            </li>
+          );
+        })}
         {found.length === 0 && <li className="muted">Nothing is called that.</li>}
       </ul>
     </>

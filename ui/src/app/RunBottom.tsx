@@ -1,66 +1,72 @@
-/** Below an open run: its journal as lines, and where its time went. */
-import * as Tabs from "@radix-ui/react-tabs";
+/** Below an open run: its journal as lines, where its time went, and what held at the instant that is shown. */
 import { useMemo } from "react";
+import type { Instant } from "../components/PastNote";
+import { TabPanes } from "../components/TabPanes";
 import { Compare } from "../features/run/Compare";
 import { DebugPanel } from "../features/run/DebugPanel";
 import { EventLog } from "../features/run/EventLog";
 import { RunTree } from "../features/run/RunTree";
 import { Timeline } from "../features/run/Timeline";
-import type { GraphView, RunState } from "../ipc/client";
-import { useWindow } from "../lib/store";
+import { ToolsThen } from "../features/run/ToolsThen";
+import type { GraphView, Planning, RunState } from "../ipc/client";
+import { useWindow, type CursorOf } from "../lib/store";
+import { TokensThen, VerdictsThen } from "./PastPanels";
 
 interface RunBottomProps {
-  run: number;
+  instant: Instant;
   graph: GraphView;
+  planning: Planning | null;
   /** At its newest event. */
   state: RunState;
-  /** Number of the event that is shown. */
-  at: number;
+  /** At the instant. */
+  shown: RunState | null;
 }
 
-export function RunBottom({ run, graph, state, shown, at }: RunBottomProps & { shown: RunState | null }) {
+export function RunBottom({ instant, graph, planning, state, shown }: RunBottomProps) {
   const tab = useWindow((s) => s.runTab);
+  const cursor = useWindow((s) => s.cursor);
   const set = useWindow((s) => s.set);
+  const { run } = instant;
   return (
-    <Tabs.Root value={tab} onValueChange={(value) => set({ runTab: value as typeof tab })} className="bottom">
-      <Tabs.List className="tabs" aria-label="Details of the run">
-        <Tabs.Trigger value="events" data-testid="run-tab-events">
-          Events
-        </Tabs.Trigger>
-        <Tabs.Trigger value="timeline" data-testid="run-tab-timeline">
-          Timeline
-        </Tabs.Trigger>
-        <Tabs.Trigger value="debug" data-testid="run-tab-debug">
-          Debug
-        </Tabs.Trigger>
-        <Tabs.Trigger value="compare" data-testid="run-tab-compare">
-          Compare
-        </Tabs.Trigger>
-        <Tabs.Trigger value="tree" data-testid="run-tab-tree">
-          Origin
-        </Tabs.Trigger>
-      </Tabs.List>
-      <Tabs.Content value="events" className="tab-body">
-        <RunEvents run={run} graph={graph} state={state} at={at} />
-      </Tabs.Content>
-      <Tabs.Content value="timeline" className="tab-body">
-        <Timeline run={run} graph={graph} />
-      </Tabs.Content>
-      <Tabs.Content value="debug" className="tab-body">
-        <DebugPanel graph={graph} state={shown} />
-      </Tabs.Content>
-      <Tabs.Content value="compare" className="tab-body">
-        <Compare run={run} />
-      </Tabs.Content>
-      <Tabs.Content value="tree" className="tab-body">
-        <RunTree run={run} />
-      </Tabs.Content>
-    </Tabs.Root>
+    <TabPanes
+      label="Details of the run"
+      testId="run-tab"
+      value={tab}
+      onChange={(runTab) => set({ runTab })}
+      tabs={[
+        {
+          value: "events",
+          label: "Events",
+          content: () => <RunEvents run={run} of="cursor" graph={graph} state={state} at={cursor ?? instant.last} />,
+        },
+        { value: "timeline", label: "Timeline", content: () => <Timeline run={run} graph={graph} /> },
+        {
+          value: "verdicts",
+          label: "Verdicts",
+          content: () => <VerdictsThen instant={instant} planning={planning} state={shown} />,
+        },
+        { value: "tokens", label: "Tokens", content: () => <TokensThen instant={instant} planning={planning} /> },
+        { value: "tools", label: "Tools", content: () => <ToolsThen instant={instant} /> },
+        { value: "debug", label: "Debug", content: () => <DebugPanel graph={graph} state={shown} /> },
+        { value: "compare", label: "Compare", content: () => <Compare run={run} /> },
+        { value: "tree", label: "Origin", content: () => <RunTree run={run} /> },
+      ]}
+    />
   );
 }
 
+interface RunEventsProps {
+  run: number | null;
+  of: CursorOf;
+  graph: GraphView;
+  /** At its newest event. */
+  state: RunState | null;
+  /** Number of the event that is shown. */
+  at: number | null;
+}
+
 /** The log of a run, where a click shows the run as it was at that event. */
-export function RunEvents({ run, graph, state, at }: RunBottomProps) {
+export function RunEvents({ run, of, graph, state, at }: RunEventsProps) {
   const set = useWindow((s) => s.set);
   const step = useWindow((s) => s.step);
   const known = useMemo(
@@ -70,14 +76,13 @@ export function RunEvents({ run, graph, state, at }: RunBottomProps) {
   return (
     <EventLog
       run={run}
-      startedMs={state.started_ms}
+      startedMs={state?.started_ms ?? null}
       at={at}
       step={step}
       known={known}
       onSelect={(e) =>
         set({
-          openRun: run,
-          cursor: e.seq >= state.seq ? null : e.seq,
+          [of]: state === null || e.seq >= state.seq ? null : e.seq,
           ...(e.step !== "" ? { step: e.step, tool: null } : {}),
         })
       }

@@ -33,7 +33,9 @@ export function RunsPage() {
   const past = usePast(open, cursor);
   const state = cursor === null ? (live ?? detail?.state ?? null) : past.state;
   const planning = detail?.state.planning ?? null;
-  const source = planning && { planning, run: state, live: cursor === null ? open : null };
+  const last = Math.max(live?.seq ?? 0, detail?.state.seq ?? 0);
+  const instant = open !== null && state && { run: open, at: state.seq, last, of: "cursor" as const };
+  const source = planning && { planning, run: state, live: cursor === null ? open : null, instant: instant || null };
   const inspects = useInspects(source);
   const failed = error ?? past.error;
 
@@ -95,7 +97,7 @@ function OpenRun({ detail, state, cursor }: { detail: RunDetail; state: RunState
             <RunOutcomeBadge of={outcome} paused={state?.paused != null} />
           </span>
           {state && <StepProgress run={state} />}
-          <span className="muted">{duration(summary.duration_ms)}</span>
+          {outcome !== null && <span className="muted">{duration(summary.duration_ms)}</span>}
           <span className="truncate grow" title={summary.query}>
             {summary.query}
           </span>
@@ -106,7 +108,7 @@ function OpenRun({ detail, state, cursor }: { detail: RunDetail; state: RunState
       {problem && <ProblemNote problem={problem} onDismiss={dismiss} />}
       <OriginBanner summary={summary} state={state} />
       <PauseBanner run={summary.id} state={newest} />
-      <Scrubber run={summary.id} last={last} cursor={cursor} live={newest.outcome === null} />
+      <Scrubber run={summary.id} of="cursor" last={last} cursor={cursor} live={newest.outcome === null} />
       <Panes
         id="run-middle"
         orientation="vertical"
@@ -128,7 +130,15 @@ function OpenRun({ detail, state, cursor }: { detail: RunDetail; state: RunState
             id: "run-events",
             size: 260,
             min: 90,
-            content: <RunBottom run={summary.id} graph={graph} state={newest} shown={state} at={cursor ?? last} />,
+            content: (
+              <RunBottom
+                instant={{ run: summary.id, at: state?.seq ?? last, last, of: "cursor" }}
+                graph={graph}
+                planning={detail.state.planning}
+                state={newest}
+                shown={state}
+              />
+            ),
           },
         ]}
       />

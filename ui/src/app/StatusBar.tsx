@@ -1,11 +1,15 @@
 import * as Popover from "@radix-ui/react-popover";
 import { useQuery } from "@tanstack/react-query";
+import { WorkProgress } from "../components/WorkProgress";
 import { ProblemNote } from "../components/ProblemNote";
 import { Problem, type AppInfo, type PlanView } from "../ipc/client";
 import { countsAs } from "../lib/context";
 import { count, counted, reduction } from "../lib/format";
 import { usePlanning } from "../lib/planning";
 import { infoQuery } from "../lib/queries";
+
+/** What goes on whatever view is open. */
+const BACKGROUND = ["import", "export", "embedding"] as const;
 
 export function StatusBar() {
   const { data: info } = useQuery(infoQuery);
@@ -14,6 +18,7 @@ export function StatusBar() {
     <footer className="status-bar" data-testid="status-bar">
       {info && <span className="truncate">{sentence(info, view)}</span>}
       <span className="grow" />
+      <WorkProgress kinds={BACKGROUND} />
       {info && info.workspace.notices.length > 0 && <Notices notices={info.workspace.notices} />}
     </footer>
   );

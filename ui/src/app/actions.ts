@@ -1,10 +1,10 @@
 /** Everything the window can do by name or key. Palette, shortcuts and the sheet of keys read this one list. */
-import type { AppInfo } from "../ipc/client";
+import { client, type AppInfo } from "../ipc/client";
 import { openSample, planDraft } from "../lib/context";
-import { useRunning } from "../lib/running";
+import { currentTarget, startBlocked, steeringBlocked, stepBlocked, useRunning, type StepAction } from "../lib/running";
 import { askWhySelected } from "../components/ToolName";
 import { usePlanning } from "../lib/planning";
-import { useWindow, type View } from "../lib/store";
+import { useWindow, type RunDialog, type View } from "../lib/store";
 import { useFinding } from "../graph/find";
 import { bulkEdit, noPatch, redo, undo } from "../lib/edits";
 import { noFilter, setFilter, useTable } from "../features/catalog/table";
@@ -19,6 +19,8 @@ export interface Action {
   shortcut?: string;
   /** A second key for it, which the sheet does not list. */
   also?: string;
+  /** Why it does nothing now, or null; absent where it always does something. */
+  blocked?: () => string | null;
   run: () => void;
 }
 
@@ -65,6 +67,42 @@ function acceptSuggestions() {
   void bulkEdit({ kind: "tools", names: [...chosen.names] }, { ...noPatch, accept_suggestions: true });
 }
 
+const chosenStep = () => useWindow.getState().step;
+
+/** Something that a person does to the chosen step of the run that keys act on. */
+function onStep(
+  id: StepAction,
+  label: string,
+  keywords: string,
+  shortcut: string | undefined,
+  act: (step: string, run: number) => void,
+): Action {
+  const blocked = () => stepBlocked(id, currentTarget(), chosenStep());
+  const run = () => {
+    const [step, target] = [chosenStep(), currentTarget()];
+    if (step !== null && target && blocked() === null) act(step, target.run);
+  };
+  return { id, label, keywords, ...(shortcut ? { shortcut } : {}), blocked, run };
+}
+
+const attempt = (what: () => Promise<unknown>) => void useRunning.getState().attempt(what);
+
+/** The open run, else the run of the open planning. */
+const someRun = () => useWindow.getState().openRun ?? useWindow.getState().live?.run ?? null;
+
+function onRun(dialog: RunDialog, label: string, keywords: string): Action {
+  return {
+    id: `run-${dialog}`,
+    label,
+    keywords,
+    blocked: () => (someRun() === null ? "Open a run first" : null),
+    run: () => {
+      const openRun = someRun();
+      if (openRun !== null) set({ view: "runs", openRun, runDialog: dialog });
+    },
+  };
+}
+
 export const actions: Action[] = [
   { id: "plan", label: "Plan the query", shortcut: "Ctrl+Enter", run: planDraft },
   {
@@ -72,14 +110,22 @@ export const actions: Action[] = [
     label: "Run the plan, or go on",
     keywords: "start continue",
     shortcut: "F5",
+    blocked: startBlocked,
     run: () => void useRunning.getState().start(),
   },
-  { id: "pause", label: "Pause the run", shortcut: "F6", run: () => void useRunning.getState().pause() },
+  {
+    id: "pause",
+    label: "Pause the run",
+    shortcut: "F6",
+    blocked: () => steeringBlocked("going"),
+    run: () => void useRunning.getState().pause(),
+  },
   {
     id: "breakpoint",
     label: "Break before the chosen step",
     keywords: "breakpoint toggle",
     shortcut: "F9",
+    blocked: () => (chosenStep() === null ? "Choose a step first" : null),
     run: () => void useRunning.getState().toggleBreakpoint(useWindow.getState().step),
   },
   {
@@ -87,32 +133,50 @@ export const actions: Action[] = [
     label: "One step of the run",
     keywords: "debug",
     shortcut: "F10",
+    blocked: () => (currentTarget()?.state.paused ? null : startBlocked()),
     run: () => void useRunning.getState().step(),
   },
   {
     id: "stage",
     label: "To the end of the stage",
-    keywords: "debug next",
+    keywords: "debug next stage",
     shortcut: "F11",
+    blocked: () => steeringBlocked("paused"),
     run: () => void useRunning.getState().nextStage(),
   },
-  {
-    id: "run-to",
-    label: "Run to the chosen step",
-    keywords: "debug here",
-    shortcut: "Ctrl+F10",
-    run: () => {
-      const { step } = useWindow.getState();
-      if (step !== null) void useRunning.getState().runTo(step);
-    },
-  },
+  onStep(
+    "run_to",
+    "Run to the chosen step",
+    "debug here",
+    "Ctrl+F10",
+    (step) => void useRunning.getState().runTo(step),
+  ),
+  onStep("edit_arguments", "Edit the arguments of the chosen step", "debug change", "F2", () =>
+    set({ tool: null, editing: "arguments" }),
+  ),
+  onStep("edit_result", "Set the result of the chosen step", "debug change", "Shift+F2", () =>
+    set({ tool: null, editing: "result" }),
+  ),
+  onStep("skip", "Skip the chosen step", "debug leave out", "Shift+F11", (step, run) =>
+    attempt(() => client.skipStep(run, step)),
+  ),
+  onStep("retry", "Try the chosen step again", "debug retry", "Shift+F9", (step, run) =>
+    attempt(() => client.retryStep(run, step)),
+  ),
+  onStep("cancel", "Cancel the call of the chosen step", "debug stop", undefined, (step, run) =>
+    attempt(() => client.cancelStep(run, step)),
+  ),
   {
     id: "stop",
     label: "Stop the run",
     keywords: "cancel",
     shortcut: "Shift+F5",
+    blocked: () => steeringBlocked("under_way"),
     run: () => void useRunning.getState().stop(),
   },
+  onRun("replan", "Plan the query of the run again", "plan again replan flips today"),
+  onRun("replay", "Replay the run from its record", "again recorded"),
+  onRun("fork", "Fork the run with one change", "branch other arguments"),
   {
     id: "undo",
     label: "Undo the last edit of the catalog",

@@ -16,7 +16,20 @@ function notation(event: KeyboardEvent): string {
 }
 
 /** Keys that also work while the person types. */
-const EVERYWHERE = ["Ctrl+K", "Ctrl+Enter", "Ctrl+F", "F5", "Shift+F5", "F6", "F9", "F10", "F11", "Ctrl+F10"];
+const EVERYWHERE = [
+  "Ctrl+K",
+  "Ctrl+Enter",
+  "Ctrl+F",
+  "F5",
+  "Shift+F5",
+  "F6",
+  "F9",
+  "F10",
+  "F11",
+  "Ctrl+F10",
+  "Shift+F9",
+  "Shift+F11",
+];
 
 /** First the choice of several tools, then the inspector. */
 function closeTop() {

@@ -1,6 +1,7 @@
 /** Above a graph of some size: how its steps stand, a click keeps one status, and a field that finds a step. */
 import { ChevronDown, ChevronUp, Search, X } from "lucide-react";
 import { useEffect, useRef } from "react";
+import { IconButton } from "../components/IconButton";
 import { StatusIcon } from "../components/Status";
 import type { GraphView, StepStatus } from "../ipc/client";
 import { count } from "../lib/format";
@@ -97,36 +98,22 @@ export function GraphBar({ graph, looks, limit, matches, selected, onSelect }: G
           }}
         />
       </label>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label="Previous match"
-        title="Previous match (Shift+Enter)"
+      <IconButton
+        label="Previous match"
+        keys="Shift+Enter"
+        icon={ChevronUp}
         disabled={!matches?.length}
         onClick={() => go(-1)}
-      >
-        <ChevronUp size={14} />
-      </button>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label="Next match"
-        title="Next match (Enter)"
+      />
+      <IconButton
+        label="Next match"
+        keys="Enter"
+        icon={ChevronDown}
         disabled={!matches?.length}
         onClick={() => go(1)}
-      >
-        <ChevronDown size={14} />
-      </button>
+      />
       {matches !== null && (
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Show all steps"
-          title="Show all steps (Esc)"
-          onClick={() => set({ text: "", statuses: new Set() })}
-        >
-          <X size={14} />
-        </button>
+        <IconButton label="Show all steps" keys="Esc" icon={X} onClick={() => set({ text: "", statuses: new Set() })} />
       )}
     </div>
   );

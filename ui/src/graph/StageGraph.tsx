@@ -8,6 +8,7 @@ import { ReactFlow, ReactFlowProvider, useReactFlow, useStore } from "@xyflow/re
 import "@xyflow/react/dist/style.css";
 import { Maximize, Minus, Plus } from "lucide-react";
 import { useMemo, useRef, useState, type KeyboardEvent, type MouseEvent } from "react";
+import { IconButton } from "../components/IconButton";
 import type { GraphView } from "../ipc/client";
 import { counted } from "../lib/format";
 import type { StepLook } from "../lib/steps";
@@ -150,33 +151,9 @@ function Pane(props: StageGraphProps) {
       </ReactFlow>
       <StageBand stages={graph.stages} failed={failed} />
       <div className="graph-controls" role="group" aria-label="View">
-        <button
-          type="button"
-          className="icon-button"
-          title="Zoom in (+)"
-          aria-label="Zoom in"
-          onClick={() => camera.zoomBy(1.4)}
-        >
-          <Plus size={14} />
-        </button>
-        <button
-          type="button"
-          className="icon-button"
-          title="Zoom out (−)"
-          aria-label="Zoom out"
-          onClick={() => camera.zoomBy(1 / 1.4)}
-        >
-          <Minus size={14} />
-        </button>
-        <button
-          type="button"
-          className="icon-button"
-          title="Show everything (F)"
-          aria-label="Show everything"
-          onClick={camera.fit}
-        >
-          <Maximize size={13} />
-        </button>
+        <IconButton label="Zoom in" keys="+" icon={Plus} onClick={() => camera.zoomBy(1.4)} />
+        <IconButton label="Zoom out" keys="−" icon={Minus} onClick={() => camera.zoomBy(1 / 1.4)} />
+        <IconButton label="Show everything" keys="F" icon={Maximize} size={13} onClick={camera.fit} />
       </div>
       {graph.steps.length > OVERVIEW && <Overview scene={scene} looks={looks} shown={shown} />}
       {hovered && <HoverNote hovered={hovered} look={hovered.step ? looks[hovered.step.step.id] : undefined} />}

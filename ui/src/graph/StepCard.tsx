@@ -1,5 +1,5 @@
 import { CornerDownRight, RotateCw, TriangleAlert } from "lucide-react";
-import { memo } from "react";
+import { memo, type ReactNode } from "react";
 import { StatusIcon } from "../components/Status";
 import type { GraphStep } from "../ipc/client";
 import { duration, expected } from "../lib/format";
@@ -58,57 +58,33 @@ export const StepCard = memo(function StepCard(props: StepCardProps) {
       />
       <span className="step-top">
         <span className="step-tool">{step.tool}</span>
-        {step.mark === "added" && (
-          <span className="mark mark-added" title="Added by a rule">
-            {OUTCOME.added}
-          </span>
-        )}
-        {step.mark === "dropped" && (
-          <span className="mark mark-dropped" title="Audit: the guard would have dropped it">
-            audit
-          </span>
-        )}
+        {step.mark === "added" && <Mark tone="added" title="Added by a rule" word={OUTCOME.added} />}
+        {step.mark === "dropped" && <Mark tone="dropped" title="Audit: the guard would have dropped it" word="audit" />}
         {step.mark === "rewritten" && (
-          <span className="mark mark-rewritten" title="The guard rewrote its arguments">
-            rewritten
-          </span>
+          <Mark tone="rewritten" title="The guard rewrote its arguments" word="rewritten" />
         )}
         <span data-testid={`step-status-${step.id}`} data-status={look?.status ?? "planned"} className="step-status">
           {look ? <StatusIcon status={look.status} /> : null}
         </span>
       </span>
-      <span className="step-argument">{step.key_argument}</span>
+      <span className="step-argument" title={look?.argument ?? undefined}>
+        {look?.argument ?? step.key_argument}
+      </span>
       <span className="step-bottom">
         {step.critical && (
-          <span className="mark" title="Critical: its failure stops the run">
-            <TriangleAlert size={11} /> critical
-          </span>
+          <Mark title="Critical: its failure stops the run" word="critical">
+            <TriangleAlert size={11} />
+          </Mark>
         )}
         {look !== undefined && look.retries > 0 && (
-          <span className="mark mark-rewritten" title={`Retried ${look.retries} times`}>
-            <RotateCw size={11} /> ×{look.retries}
-          </span>
+          <Mark tone="rewritten" title={`Retried ${look.retries} times`} word={`×${look.retries}`}>
+            <RotateCw size={11} />
+          </Mark>
         )}
-        {look?.cached && (
-          <span className="mark mark-cache" title="Answered from the result cache">
-            cache
-          </span>
-        )}
-        {look?.edited && (
-          <span className="mark mark-rewritten" title="A person changed its arguments or its result">
-            edited
-          </span>
-        )}
-        {look?.live && (
-          <span className="mark mark-dropped" title="Called for real in a replay">
-            live
-          </span>
-        )}
-        {look?.fault && (
-          <span className="mark mark-dropped" title="A fault on purpose struck it">
-            fault
-          </span>
-        )}
+        {look?.cached && <Mark tone="cache" title="Answered from the result cache" word="cache" />}
+        {look?.edited && <Mark tone="rewritten" title="A person changed its arguments or its result" word="edited" />}
+        {look?.live && <Mark tone="dropped" title="Called for real in a replay" word="live" />}
+        {look?.fault && <Mark tone="dropped" title="A fault on purpose struck it" word="fault" />}
         {step.fallback !== null && (
           <span
             className="mark mark-fallback"
@@ -123,3 +99,18 @@ export const StepCard = memo(function StepCard(props: StepCardProps) {
     </button>
   );
 }, same);
+
+interface MarkProps {
+  title: string;
+  word: string;
+  tone?: "added" | "dropped" | "rewritten" | "cache";
+  children?: ReactNode;
+}
+
+function Mark({ title, word, tone, children }: MarkProps) {
+  return (
+    <span className={tone ? `mark mark-${tone}` : "mark"} title={title}>
+      {children} {word}
+    </span>
+  );
+}

@@ -45,7 +45,13 @@ const columns: Column<Row>[] = [
     cell: (r) => <ClassificationBadge of={r.classification} />,
     width: "112px",
   },
-  { id: "argument", header: "Argument", value: (r) => r.key_argument, width: "minmax(140px, 2fr)", mono: true },
+  {
+    id: "argument",
+    header: "Argument",
+    value: (r) => r.look?.argument ?? r.key_argument,
+    width: "minmax(140px, 2fr)",
+    mono: true,
+  },
   { id: "after", header: "After", value: (r) => r.after, width: "minmax(80px, 1fr)", mono: true },
   {
     id: "time",

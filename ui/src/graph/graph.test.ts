@@ -107,6 +107,7 @@ test("a step is found by id, tool and every argument; statuses narrow the rest d
     edited: false,
     fault: false,
     live: false,
+    argument: null,
   });
   const looks = { a: look("failed"), b: look("failed"), c: look("succeeded") };
   expect(found(g, texts, looks, "", new Set())).toBeNull();

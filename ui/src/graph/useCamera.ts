@@ -10,6 +10,9 @@ const BAND = 26;
 const PADDING = 0.04;
 const NEAR = 0.8;
 
+/** Beside the first column stand the breakpoints. */
+const GUTTER = 18;
+
 export function useCamera(scene: Scene, selected: string | null) {
   const store = useStoreApi();
   const { setViewport, setCenter, zoomTo } = useReactFlow();
@@ -20,7 +23,9 @@ export function useCamera(scene: Scene, selected: string | null) {
     const { width, height, minZoom } = store.getState();
     if (width === 0 || scene.byId.size === 0) return;
     moved.current = false;
-    const view = getViewportForBounds(scene.bounds, width, height - BAND, minZoom, 1, PADDING);
+    const { bounds } = scene;
+    const room = { ...bounds, x: bounds.x - GUTTER, width: bounds.width + 2 * GUTTER };
+    const view = getViewportForBounds(room, width, height - BAND, minZoom, 1, PADDING);
     void setViewport({ ...view, y: view.y + BAND });
   }, [store, scene, setViewport]);
 
@@ -32,7 +37,7 @@ export function useCamera(scene: Scene, selected: string | null) {
       const [x, y, zoom] = transform;
       const rect = visibleRect({ x, y, zoom }, width, height - BAND);
       const inside =
-        placed.x >= rect.x &&
+        placed.x - GUTTER >= rect.x &&
         placed.x + CARD.width <= rect.x + rect.width &&
         placed.y >= rect.y + BAND / zoom &&
         placed.y + CARD.height <= rect.y + rect.height;

@@ -78,6 +78,14 @@ export const commands = {
 	deactivateTools: (session: string, tool: string | null) => typedError<null, Problem>(__TAURI_INVOKE("deactivate_tools", { session, tool })),
 	/**  The run as it was after the event `seq`; 0 is before the first. */
 	runAt: (run: number, seq: number) => typedError<RunAt, Problem>(__TAURI_INVOKE("run_at", { run, seq })),
+	/**  Tools of the catalog as it was at the run, each as it stood after the event `seq`; `text` are words of the name. */
+	runTools: (run: number, seq: number, text: string, offset: number, limit: number) => typedError<ToolsAt, Problem>(__TAURI_INVOKE("run_tools", { run, seq, text, offset, limit })),
+	/**  One of them. */
+	runTool: (run: number, seq: number, name: string) => typedError<ToolThen, Problem>(__TAURI_INVOKE("run_tool", { run, seq, name })),
+	/**  All long work that is under way; `work_advanced` tells when it goes on. */
+	longWork: () => typedError<LongWork[], Problem>(__TAURI_INVOKE("long_work")),
+	/**  Calls long work off. */
+	cancelWork: (id: number) => typedError<null, Problem>(__TAURI_INVOKE("cancel_work", { id })),
 	/**  Rows of the log that the filter lets through; see `docs/journal.md` for its language. */
 	runEvents: (run: number, filter: string, offset: number, limit: number) => typedError<EventPage, Problem>(__TAURI_INVOKE("run_events", { run, filter, offset, limit })),
 	/**  The event nearest to `seq`, after it or before it, that the filter lets through. */
@@ -142,6 +150,7 @@ export const commands = {
 /** Events */
 export const events = {
 	runAdvanced: makeEvent<RunAdvanced, RunAdvanced>("run-advanced"),
+	workAdvanced: makeEvent<WorkAdvanced, WorkAdvanced>("work-advanced"),
 };
 
 /* Types */
@@ -1231,6 +1240,17 @@ export type Loading =
 /**  Nobody has said: the workspace's default holds (D-01). */
 "undeclared" | "always" | "deferred";
 
+/**  Work that is under way. */
+export type LongWork = {
+	id: number,
+	kind: WorkKind,
+	/**  What is worked on, such as a file's name. */
+	label: string,
+	done: number,
+	/**  0: nobody knows. */
+	total: number,
+};
+
 export type Mark = {
 	seq: number,
 	/**  Milliseconds since the first event. */
@@ -1797,14 +1817,12 @@ export type RunAdvanced = {
 	state: RunState,
 };
 
-/**  A run as it was after one event (R-04). */
+/**  A run as it was after one event (R-04). Its tools are many: [`ToolsAt`] has them by pages. */
 export type RunAt = {
-	/**  The trails of that instant: the planning's, and how the calls of planned tools went so far. */
-	trails: Trail[],
-	/**  Null before the query was planned. */
+	/**  Null before the query was planned. Tools that the run has activated by then count as part of the prompt. */
 	tokens: TokenReport | null,
-	/**  The tools of the catalog at the run's revision. */
-	tools: ToolAt[],
+	/**  US dollars of the calls so far, where their cost is known. */
+	cost: number | null,
 } & RunState;
 
 /**  What can be done with a run now (O-07). */
@@ -2420,7 +2438,6 @@ export type TokenReport = {
 	tools: ToolTokens[],
 };
 
-/**  A tool of the catalog as it stood at a revision. */
 export type ToolAt = {
 	name: string,
 	classification: Classification,
@@ -2428,6 +2445,23 @@ export type ToolAt = {
 	unchanged: boolean,
 	/**  It is gone today. */
 	removed: boolean,
+	/**
+	 *  How its steps stand: the one under way before the one that failed, those before the one that succeeded, and all
+	 *  before one that has not begun. Null: no step calls it.
+	 */
+	status: StepStatus | null,
+	steps: number,
+	/**  The first of its steps; empty without one. */
+	step: string,
+	/**  Calls that had left by then, retries included, and those of them that had failed. */
+	calls: number,
+	failures: number,
+	/**  A search or a reading of records had brought it up. */
+	found: boolean,
+	/**  Deferred, and part of the prompt since its first call. */
+	activated: boolean,
+	/**  Where its way had led by then. Null before the query was planned. */
+	verdict: Verdict | null,
 };
 
 /**  One call of a tool, as proposed, admitted or executed. */
@@ -2586,6 +2620,16 @@ export type ToolStats = {
 	cache_hits: number,
 };
 
+/**  One tool as it was at the run, at one instant. */
+export type ToolThen = {
+	at: ToolAt,
+	spec: ToolSpec,
+	cost: TokenCost,
+	trail: Trail,
+	/**  From then to today; empty when it is the same, or gone. */
+	changed: FieldChange[],
+};
+
 /**  One tool's part in the prompt. */
 export type ToolTokens = {
 	tool: string,
@@ -2593,6 +2637,19 @@ export type ToolTokens = {
 	total: number,
 	/**  Whether the model sees the tool in the request's state. */
 	visible: boolean,
+};
+
+/**
+ *  Tools of the catalog as it was at the run, each with what had become of it after one event: those that the run has
+ *  to do with first, in the order of its plan, then the others (R-04).
+ */
+export type ToolsAt = {
+	revision: number,
+	/**  All tools of that catalog; of an imported run, the tools that came with it. */
+	all: number,
+	/**  Those that the text finds. */
+	total: number,
+	rows: ToolAt[],
 };
 
 /**  A tool's verdicts, in the order of the gates. */
@@ -2785,6 +2842,23 @@ export type WhyRow = {
 	/**  All gates. */
 	verdicts: Verdict[],
 };
+
+/**  Long work began, went on or ended. Sent a few times a second. */
+export type WorkAdvanced = {
+	/**  All that is under way. */
+	works: LongWork[],
+};
+
+/**  What is done, and in what it is counted. */
+export type WorkKind = 
+/**  Bytes of the files. */
+"import" | 
+/**  Events of the run. */
+"export" | 
+/**  A planning; it is not counted. */
+"plan" | 
+/**  Tools that the embedding model reads. */
+"embedding";
 
 export type WorkspaceInfo = {
 	name: string,

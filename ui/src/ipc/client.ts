@@ -7,7 +7,7 @@
 import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { commands, events } from "./bindings";
 import type * as B from "./bindings";
-import type { CatalogFilter, ExecutionState, Full, RunAdvanced } from "./types";
+import type { CatalogFilter, ExecutionState, Full, RunAdvanced, WorkAdvanced } from "./types";
 
 export type * from "./types";
 
@@ -24,9 +24,14 @@ export type FilesDropped = { kind: "over" } | { kind: "leave" } | { kind: "drop"
 export type Host = { [Name in keyof Commands]: Command<Commands[Name]> } & {
   /** Calls `listener` whenever a run went on; returns the function that stops it. */
   onRunAdvanced(listener: (advanced: RunAdvanced) => void): Promise<() => void>;
+  /** Calls `listener` whenever long work began, went on or ended; returns the function that stops it. */
+  onWorkAdvanced(listener: (advanced: WorkAdvanced) => void): Promise<() => void>;
   /** Calls `listener` while files are dragged over the window, and when they are dropped. */
   onFilesDropped(listener: (event: FilesDropped) => void): Promise<() => void>;
 };
+
+/** The code of the problem that work ends with when a person calls it off. */
+export const CALLED_OFF = "work.cancelled";
 
 /** Something that could not be done, in words for a person: the thing, and the remedy. */
 export class Problem extends Error {
@@ -76,12 +81,13 @@ function tauriHost(): Host {
   });
   return {
     // The types were computed from the same table that is walked here.
-    ...(Object.fromEntries(unwrapped) as unknown as Omit<Host, "onRunAdvanced" | "onFilesDropped">),
+    ...(Object.fromEntries(unwrapped) as unknown as Omit<Host, "onRunAdvanced" | "onWorkAdvanced" | "onFilesDropped">),
     onFilesDropped: (listener) =>
       getCurrentWebview().onDragDropEvent(({ payload }) => {
         if (payload.type === "drop") listener({ kind: "drop", paths: payload.paths });
         else listener({ kind: payload.type === "leave" ? "leave" : "over" });
       }),
+    onWorkAdvanced: (listener) => events.workAdvanced.listen((event) => listener(event.payload as WorkAdvanced)),
     onRunAdvanced: (listener) => events.runAdvanced.listen((event) => listener(event.payload as RunAdvanced)),
   };
 }

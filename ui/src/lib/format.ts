@@ -82,3 +82,10 @@ export function inline(value: { [key: string]: unknown }): string {
     .map(([name, v]) => `${name}: ${JSON.stringify(v)}`)
     .join(", ");
 }
+
+/** A long text with its middle left out: both its ends tell it from others. */
+export function middle(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = Math.floor((most - 1) / 2);
+  return `${text.slice(0, most - 1 - end)}…${text.slice(text.length - end)}`;
+}

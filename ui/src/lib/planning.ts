@@ -5,7 +5,7 @@
 import type { Query } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { create } from "zustand";
-import { client, Problem, type Change, type PlanView, type Request } from "../ipc/client";
+import { CALLED_OFF, client, Problem, type Change, type PlanView, type Request } from "../ipc/client";
 import { ABOUT_CATALOG, infoQuery, queryClient } from "./queries";
 import { useWindow } from "./store";
 
@@ -46,7 +46,9 @@ export const usePlanning = create<PlanningState>()((set, get) => ({
       if (ask !== asked) return;
       shown(view, ask);
     } catch (thrown) {
-      if (ask === asked) set({ problem: Problem.from(thrown), pending: false });
+      const problem = Problem.from(thrown);
+      // Called off by the person: the plan before it still stands, and nothing is wrong.
+      if (ask === asked) set({ problem: problem.code === CALLED_OFF ? null : problem, pending: false });
     }
   },
 

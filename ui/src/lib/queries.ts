@@ -56,7 +56,8 @@ const everyTool: Omit<CatalogQuery, "request" | "plan"> = {
  */
 export const ABOUT_CATALOG = [
   "catalog", "tool", "catalog-page", "lints", "catalog-history", "tool-diff", "catalog-diff", "matrix", "why",
-  "planning-view", "search-lab", "directory", "session", "embedding-model", "setting-origins",
+  "planning-view", "tool-then", "tools-at", "search-lab", "directory", "session", "embedding-model",
+  "setting-origins",
 ]; // prettier-ignore
 
 export const lintsQuery = (query: LintQuery) =>
@@ -203,6 +204,15 @@ export const runAtQuery = (run: number, seq: number) =>
     // A state of a large run is large, and a scrub passes many.
     gcTime: 3000,
     placeholderData: keepPreviousData,
+  });
+
+/** One tool as it was at the run, at an event. */
+export const toolThenQuery = (run: number, seq: number, name: string) =>
+  queryOptions({
+    queryKey: ["tool-then", null, run, seq, name],
+    queryFn: () => client.runTool(run, seq, name),
+    gcTime: 3000,
+    placeholderData: (previous) => (previous?.spec.name === name ? previous : undefined),
   });
 
 /** The tools whose way ended at the gate. */

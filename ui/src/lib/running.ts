@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { create } from "zustand";
-import { client, Problem, type PlanView, type RunState } from "../ipc/client";
+import { client, Problem, type PlanView, type RunState, type StepStatus } from "../ipc/client";
 import { optionsOf, setBreakpoints, toggled, useDebug } from "./debug";
 import { usePlanning } from "./planning";
 import { liveQuery, queryClient } from "./queries";
@@ -69,6 +69,51 @@ function underWay(): Target | null {
   return target?.state.outcome === null ? target : null;
 }
 
+export type StepAction = "run_to" | "edit_arguments" | "edit_result" | "skip" | "cancel" | "retry";
+
+const OVER: readonly StepStatus[] = ["succeeded", "failed", "skipped", "cancelled"];
+
+/** Why this cannot be done to the step now, or null. */
+export function stepBlocked(action: StepAction, target: Target | null, step: string | null): string | null {
+  if (step === null) return "Choose a step first";
+  if (!target) return "There is no run of it";
+  const { state } = target;
+  const status = state.steps[step]?.status;
+  if (status === undefined) return `The run has no ${step}`;
+  if (state.outcome !== null) return "The run is over: fork it to change a step";
+  const over = OVER.includes(status);
+  switch (action) {
+    case "run_to":
+    case "edit_arguments":
+      return over ? `${step} is over` : state.paused ? null : "Pause the run first";
+    case "edit_result":
+      return state.paused ? null : "Pause the run first";
+    case "skip":
+      return over ? `${step} is over` : status === "running" ? "Its call is under way: cancel it instead" : null;
+    case "cancel":
+      return status === "running" ? null : "No call of it is under way";
+    case "retry":
+      return over && status !== "succeeded" ? null : "Only a step that ended without success is tried again";
+  }
+}
+
+/** Why the run cannot be steered now, or null. */
+export function steeringBlocked(needs: "paused" | "going" | "under_way", target = currentTarget()): string | null {
+  if (!target) return "There is no run";
+  if (target.state.outcome !== null) return "The run is over";
+  if (needs === "paused" && !target.state.paused) return "Pause the run first";
+  if (needs === "going" && target.state.paused) return "It is paused";
+  return null;
+}
+
+/** Why F5 does nothing now, or null. */
+export function startBlocked(): string | null {
+  const target = underWay();
+  if (target) return target.state.paused ? null : "It is running";
+  if (useWindow.getState().view === "runs") return "This run is over: replay or fork it";
+  return blockedBecause(usePlanning.getState().view, null);
+}
+
 export const useRunning = create<RunningState>()((set, get) => ({
   starting: false,
   problem: null,
@@ -83,7 +128,7 @@ export const useRunning = create<RunningState>()((set, get) => ({
     set({ starting: true, problem: null });
     await get().attempt(async () => {
       const run = await client.startRun(view.id, optionsOf(stepMode));
-      window.set({ live: { run, plan: view.id } });
+      window.set({ live: { run, plan: view.id }, planCursor: null });
       await queryClient.invalidateQueries({ queryKey: ["runs"] });
     });
     set({ starting: false });

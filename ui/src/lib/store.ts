@@ -8,8 +8,12 @@ import type { Request } from "../ipc/client";
 
 export type View = "plan" | "catalog" | "visibility" | "discovery" | "capabilities" | "runs" | "settings";
 export type Theme = "auto" | "light" | "dark";
-export type BottomTab = "events" | "timeline" | "debug" | "turns" | "tokens" | "prompt" | "funnel";
-export type RunTab = "events" | "timeline" | "debug" | "compare" | "tree";
+export type BottomTab = "events" | "timeline" | "debug" | "turns" | "tokens" | "prompt" | "funnel" | "tools";
+export type RunTab = "events" | "timeline" | "verdicts" | "tokens" | "tools" | "debug" | "compare" | "tree";
+/** What is about to be done with the open run. */
+export type RunDialog = "replay" | "replan" | "fork" | "delete";
+/** Which cursor moves: that of the open run, or that of the run of the open planning. */
+export type CursorOf = "cursor" | "planCursor";
 export type CatalogTab = "tools" | "lints" | "history";
 export type VisibilityTab = "matrix" | "session";
 export type DiscoveryTab = "lab" | "directory" | "model";
@@ -37,6 +41,11 @@ interface WindowState {
   openRun: number | null;
   /** Sequence number of the event at which the open run is shown; null means the last. */
   cursor: number | null;
+  /** The same for the run of the open planning. */
+  planCursor: number | null;
+  runDialog: RunDialog | null;
+  /** What of the chosen step is being written by hand. */
+  editing: "arguments" | "result" | null;
   /** The run that the open one is held against; null leaves the choice to the window. */
   compareWith: number | null;
   overlay: "palette" | "keys" | null;
@@ -76,6 +85,9 @@ export const useWindow = create<WindowState>()(
       live: null,
       openRun: null,
       cursor: null,
+      planCursor: null,
+      runDialog: null,
+      editing: null,
       compareWith: null,
       overlay: null,
       why: null,

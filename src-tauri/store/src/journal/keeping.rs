@@ -26,6 +26,10 @@ CREATE INDEX run_uid ON run(uid);
 CREATE INDEX run_origin ON run(origin_uid) WHERE origin_uid IS NOT NULL;
 ";
 
+/// What `run.removed` says of a run that is being taken in: it is out of sight like one that is removed, until all of it
+/// is there.
+pub(crate) const ARRIVING: u8 = 2;
+
 /// Events that one transaction removes.
 const BITE: u32 = 2_000;
 
@@ -111,17 +115,24 @@ impl Journal<'_> {
         })
     }
 
-    /// Goes on with removals that a crash cut short.
+    /// Goes on with removals that a crash cut short, and removes what had only half arrived when its process died.
     pub(crate) fn finish_removals(&self) -> Result<(), Problem> {
-        let left: Vec<RunId> = self.0.read(|db| {
-            let mut query = db.prepare("SELECT id FROM run WHERE removed AND events > 0")?;
-            Ok(query.query_map([], |r| r.get(0))?.collect::<Result<_, _>>()?)
+        let left: Vec<(RunId, u8, String)> = self.0.read(|db| {
+            let mut query = db.prepare("SELECT id, removed, owner FROM run WHERE removed AND (events > 0 OR removed = ?)")?;
+            Ok(query.query_map([ARRIVING], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?.collect::<Result<_, _>>()?)
         })?;
-        left.into_iter().try_for_each(|run| self.clear(run).map(drop))
+        for (run, removed, owner) in left {
+            match removed {
+                ARRIVING if self.0.owner.is_gone(&owner) => self.discard(run)?,
+                ARRIVING => {}
+                _ => self.clear(run).map(drop)?,
+            }
+        }
+        Ok(())
     }
 
     /// Removes the events of a run that is marked, a bite at a time.
-    fn clear(&self, run: RunId) -> Result<Removed, Problem> {
+    pub(super) fn clear(&self, run: RunId) -> Result<Removed, Problem> {
         let mut gone = Removed { runs: 1, ..Removed::default() };
         loop {
             let (events, bytes) = self.0.edit(|db| {
@@ -274,6 +285,39 @@ mod tests {
         let store = Store::open(&path).unwrap();
         let left: u32 = store.read(|db| Ok(db.query_row("SELECT count(*) FROM event", [], |r| r.get(0))?)).unwrap();
         assert_eq!((left, store.journal().usage().unwrap().runs), (0, 0));
+    }
+
+    /// W-12: a run that arrives is out of sight until all of it is there; what had only half arrived is gone after a
+    /// cancel, and after the death of its process.
+    #[tokio::test]
+    async fn half_of_a_run_is_never_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("w.toolplan");
+        let store = Store::open(&path).unwrap();
+        let entry = |seq| JournalEntry { seq, at_ms: 5, event: RunEvent::StepReady { step: "a".into() } };
+        let arriving = |uid: &str| NewRun { uid: Some(uid.into()), arriving: true, ..NewRun::default() };
+        let journal = store.journal();
+        let mut runs = vec![];
+        for uid in ["whole", "called off", "died", "alive"] {
+            let run = journal.create(arriving(uid)).await.unwrap();
+            journal.write(run, vec![entry(1), entry(2)]).await.unwrap();
+            assert_eq!(journal.run(run).unwrap_err().code, "journal.unknown_run");
+            assert!(journal.run_named(uid).unwrap().is_none());
+            runs.push(run);
+        }
+        journal.arrived(runs[0]).unwrap();
+        journal.discard(runs[1]).unwrap();
+        journal.discard(runs[0]).unwrap();
+        let gone = "UPDATE run SET started_ms = 1, owner = 'boot/1/none#9' WHERE id = ?";
+        store.edit(|db| Ok(db.execute(gone, [runs[2]])?)).unwrap();
+        let _other = Store::open(&path).unwrap();
+        let left = |run: RunId| {
+            let events = "SELECT count(*) FROM event WHERE run_id = ?";
+            store.read(|db| Ok(db.query_row(events, [run], |r| r.get::<_, u32>(0))?)).unwrap()
+        };
+        assert_eq!(runs.iter().map(|run| left(*run)).collect::<Vec<_>>(), [2, 0, 0, 2], "a living process goes on");
+        assert_eq!(journal.run_named("whole").unwrap().unwrap().events, 2);
+        assert_eq!(journal.usage().unwrap().runs, 1);
     }
 
     /// S-01: no byte of a known secret, of a header, of a key or of URL credentials reaches a file: database, its log,

@@ -1,6 +1,6 @@
 //! Runs that come from elsewhere or go there: raw events in order, and entries that are stored as they are.
 
-use super::{Encoded, Journal, RunRow, Work, run_row, unknown_run};
+use super::{Encoded, Journal, RunRow, Work, keeping::ARRIVING, run_row, unknown_run};
 use rusqlite::{OptionalExtension, params};
 use toolplan_engine::{
     Problem,
@@ -21,6 +21,9 @@ pub struct NewRun {
     pub created_ms: Option<u64>,
     /// The file that it comes from.
     pub source: Option<String>,
+    /// Nobody sees it before [`Journal::arrived`]; until then [`Journal::discard`] leaves nothing of it, and so does the
+    /// end of this process.
+    pub arriving: bool,
 }
 
 /// An event as its row holds it, readable or not.
@@ -55,6 +58,21 @@ impl Journal<'_> {
         }
         self.0.writer.submit(Work::Write { run, events, owner: self.0.owner.mark() }).await?;
         Ok(stored)
+    }
+
+    /// All of an arriving run is there: from now on it is seen.
+    pub fn arrived(&self, run: RunId) -> Result<(), Problem> {
+        self.0.edit(|db| Ok(db.execute("UPDATE run SET removed = 0 WHERE id = ? AND removed = ?", params![run, ARRIVING])?))?;
+        Ok(())
+    }
+
+    /// Leaves nothing of an arriving run.
+    pub fn discard(&self, run: RunId) -> Result<(), Problem> {
+        let leave = "UPDATE run SET removed = 1, query = '' WHERE id = ? AND removed = ?";
+        match self.0.edit(|db| Ok(db.execute(leave, params![run, ARRIVING])?))? {
+            0 => Ok(()),
+            _ => self.clear(run).map(drop),
+        }
     }
 
     /// At most `limit` events after `after_seq`, as they are stored. Error: `journal.unknown_run`.

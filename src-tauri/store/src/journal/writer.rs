@@ -15,6 +15,7 @@
 use super::{
     NewRun,
     facts::{Encoded, Facts},
+    keeping::ARRIVING,
     log::Log,
 };
 use crate::{failure::as_problem, now_ms, stats};
@@ -326,8 +327,8 @@ fn perform(db: &Transaction, now: u64, work: Work) -> rusqlite::Result<Result<Wr
         Work::Create { new, owner } => {
             let created_ms = new.created_ms.unwrap_or(now) as i64;
             db.prepare_cached(
-                "INSERT INTO run(query, planner, catalog_revision, created_ms, owner, source, uid)
-                 VALUES (?, ?, ?, ?, ?, ?, coalesce(?, lower(hex(randomblob(16)))))",
+                "INSERT INTO run(query, planner, catalog_revision, created_ms, owner, source, uid, removed)
+                 VALUES (?, ?, ?, ?, ?, ?, coalesce(?, lower(hex(randomblob(16)))), ?)",
             )?
             .execute(params![
                 new.query,
@@ -336,7 +337,8 @@ fn perform(db: &Transaction, now: u64, work: Work) -> rusqlite::Result<Result<Wr
                 created_ms,
                 owner,
                 new.source,
-                new.uid
+                new.uid,
+                if new.arriving { ARRIVING } else { 0 },
             ])?;
             Ok(Ok(Written { run: db.last_insert_rowid() as RunId, first_seq: 0, at_ms: now }))
         }
@@ -366,7 +368,8 @@ pub(super) fn append(
 
 /// Number and time of the run's last event, zero when it has none; `None` when there is no such run.
 fn last_event(db: &Transaction, run: RunId) -> rusqlite::Result<Option<(u32, u64)>> {
-    if !db.prepare_cached("SELECT 1 FROM run WHERE id = ? AND NOT removed")?.exists([run])? {
+    // Also of a run that is arriving: its events come before anybody sees it.
+    if !db.prepare_cached("SELECT 1 FROM run WHERE id = ? AND removed <> 1")?.exists([run])? {
         return Ok(None);
     }
     let last = db

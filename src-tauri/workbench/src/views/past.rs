@@ -1,15 +1,15 @@
 //! Shapes for what is done with runs that were: replays, forks, comparisons, files, storage.
 
-use super::{EventRow, PlanView, RunSummary};
+use super::{EventRow, FieldChange, PlanView, RunSummary};
 use serde::{Deserialize, Serialize};
 use toolplan_engine::{
     Problem,
     compare::PlanDiff,
     replay::ForkCall,
-    run::{ForkChange, ReplayPolicy, RunId, RunState},
-    tokens::TokenReport,
-    tool::Classification,
-    verdict::Trail,
+    run::{ForkChange, ReplayPolicy, RunId, RunState, StepStatus},
+    tokens::{TokenCost, TokenReport},
+    tool::{Classification, Revision, ToolSpec},
+    verdict::{Trail, Verdict},
 };
 
 /// How a derived run hangs on its origin.
@@ -88,22 +88,32 @@ pub struct RunTree {
     pub runs: Vec<RunSummary>,
 }
 
-/// A run as it was after one event.
+/// A run as it was after one event. Its tools are many: [`ToolsAt`] has them by pages.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct RunAt {
     #[serde(flatten)]
     pub state: RunState,
-    /// The trails of that instant: the planning's, and how the calls of planned tools went so far.
-    pub trails: Vec<Trail>,
-    /// Null before the query was planned.
+    /// Null before the query was planned. Tools that the run has activated by then count as part of the prompt.
     pub tokens: Option<TokenReport>,
-    /// The tools of the catalog at the run's revision.
-    pub tools: Vec<ToolAt>,
+    /// US dollars of the calls so far, where their cost is known.
+    pub cost: f64,
 }
 
-/// A tool of the catalog as it stood at a revision.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// Tools of the catalog as it was at the run, each with what had become of it after one event: those that the run has
+/// to do with first, in the order of its plan, then the others.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct ToolsAt {
+    pub revision: Revision,
+    /// All tools of that catalog; of an imported run, the tools that came with it.
+    pub all: u32,
+    /// Those that the text finds.
+    pub total: u32,
+    pub rows: Vec<ToolAt>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct ToolAt {
     pub name: String,
@@ -112,6 +122,33 @@ pub struct ToolAt {
     pub unchanged: bool,
     /// It is gone today.
     pub removed: bool,
+    /// How its steps stand: the one under way before the one that failed, those before the one that succeeded, and all
+    /// before one that has not begun. Null: no step calls it.
+    pub status: Option<StepStatus>,
+    pub steps: u32,
+    /// The first of its steps; empty without one.
+    pub step: String,
+    /// Calls that had left by then, retries included, and those of them that had failed.
+    pub calls: u32,
+    pub failures: u32,
+    /// A search or a reading of records had brought it up.
+    pub found: bool,
+    /// Deferred, and part of the prompt since its first call.
+    pub activated: bool,
+    /// Where its way had led by then. Null before the query was planned.
+    pub verdict: Option<Verdict>,
+}
+
+/// One tool as it was at the run, at one instant.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct ToolThen {
+    pub at: ToolAt,
+    pub spec: ToolSpec,
+    pub cost: TokenCost,
+    pub trail: Trail,
+    /// From then to today; empty when it is the same, or gone.
+    pub changed: Vec<FieldChange>,
 }
 
 /// Some rows of a run's log.

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { FolderInput, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { ProblemNote } from "../../components/ProblemNote";
+import { Progress } from "../../components/WorkProgress";
 import { client, Problem, type ModelInfo } from "../../ipc/client";
 import { count } from "../../lib/format";
 import { modelQuery, queryClient } from "../../lib/queries";
@@ -42,7 +43,7 @@ export function ModelTeaser() {
     return (
       <div className="model-teaser">
         <p>{model.note}</p>
-        <Progress model={model} />
+        <ReadSoFar model={model} />
       </div>
     );
   return (
@@ -94,44 +95,25 @@ function AddModel() {
   );
 }
 
-function Progress({ model }: { model: ModelInfo }) {
+function ReadSoFar({ model }: { model: ModelInfo }) {
   const { busy, act } = useModel();
-  const part = model.total === 0 ? 1 : model.indexed / model.total;
   return (
     <div className="model-progress" data-testid="model-progress">
-      <div
-        className="bar"
-        role="progressbar"
-        aria-valuenow={Math.round(part * 100)}
-        aria-valuemin={0}
-        aria-valuemax={100}
-        aria-label="Tools read"
-      >
-        <span style={{ width: `${part * 100}%` }} />
-      </div>
-      <span className="muted small">
-        {count(model.indexed)} of {count(model.total)} tools read
-      </span>
-      {model.indexing ? (
+      <Progress
+        title="Tools read"
+        part={model.total === 0 ? 1 : model.indexed / model.total}
+        amount={`${count(model.indexed)} of ${count(model.total)} tools read`}
+        onCancel={model.indexing && !busy ? () => void act(client.cancelIndexEmbeddings()) : null}
+      />
+      {!model.indexing && model.indexed < model.total && (
         <button
           type="button"
           className="button small"
           disabled={busy}
-          onClick={() => void act(client.cancelIndexEmbeddings())}
+          onClick={() => void act(client.indexEmbeddings())}
         >
-          Cancel
+          Read the rest
         </button>
-      ) : (
-        model.indexed < model.total && (
-          <button
-            type="button"
-            className="button small"
-            disabled={busy}
-            onClick={() => void act(client.indexEmbeddings())}
-          >
-            Read the rest
-          </button>
-        )
       )}
     </div>
   );
@@ -149,7 +131,7 @@ export function ModelPanel() {
         {problem && <ProblemNote problem={problem} />}
         {model.installed ? (
           <>
-            <Progress model={model} />
+            <ReadSoFar model={model} />
             <button
               type="button"
               className="button"

@@ -2,11 +2,13 @@
 import { ShieldCheck } from "lucide-react";
 import { useMemo } from "react";
 import { OutcomeBadge, Rule } from "../../components/Badges";
+import { StatusIcon } from "../../components/Status";
 import { ToolName } from "../../components/ToolName";
 import type { GuardedCall, Outcome, Planning } from "../../ipc/client";
 import { counted, duration, inline } from "../../lib/format";
+import type { Fate } from "../../lib/steps";
 import { useWindow } from "../../lib/store";
-import { OUTCOME, PATH } from "../../lib/words";
+import { OUTCOME, PATH, STATUS } from "../../lib/words";
 import { Highlighted } from "./Highlighted";
 import { evidenceMarks, modelMarks, subQuestionsWithEvidence } from "./marks";
 import "./guard.css";
@@ -14,14 +16,23 @@ import "./guard.css";
 interface Numbered {
   call: GuardedCall;
   index: number;
+  fate: Fate | undefined;
 }
 
-export function GuardPanel({ planning }: { planning: Planning }) {
+interface GuardPanelProps {
+  planning: Planning;
+  /** By the index of the call: how the step that it became stands in the run that is shown. */
+  fates?: ReadonlyMap<number, Fate>;
+}
+
+const NO_FATES: ReadonlyMap<number, Fate> = new Map();
+
+export function GuardPanel({ planning, fates = NO_FATES }: GuardPanelProps) {
   const { guard, request, planner } = planning;
   const queryMarks = useMemo(() => evidenceMarks(guard, { kind: "query" }), [guard]);
   const textMarks = useMemo(() => modelMarks(guard), [guard]);
   const subQuestions = useMemo(() => subQuestionsWithEvidence(planning), [planning]);
-  const calls = guard.calls.map((call, index): Numbered => ({ call, index }));
+  const calls = guard.calls.map((call, index): Numbered => ({ call, index, fate: fates.get(index) }));
   const having = (outcome: Outcome) => calls.filter((c) => c.call.outcome === outcome);
   const rewritten = having("rewritten");
   const unguarded = calls.length - having("added").length;
@@ -87,7 +98,7 @@ function CallList({ outcome, calls, none }: { outcome: Outcome; calls: Numbered[
   );
 }
 
-function Call({ call, index }: Numbered) {
+function Call({ call, index, fate }: Numbered) {
   const hot = useWindow((s) => s.hoveredCall === index);
   const set = useWindow((s) => s.set);
   const { tool } = call.call;
@@ -119,6 +130,11 @@ function Call({ call, index }: Numbered) {
         {args !== "" && (
           <span className="guard-arguments" title={args}>
             {args}
+          </span>
+        )}
+        {fate && (
+          <span className="guard-fate" data-testid={`guard-fate-${tool}`} data-status={fate.status}>
+            <StatusIcon status={fate.status} /> {fate.step}: {STATUS[fate.status].toLowerCase()}
           </span>
         )}
         <span className="guard-foot">

@@ -4,14 +4,20 @@ import type { ReactNode } from "react";
 import { ProblemNote } from "../../components/ProblemNote";
 import { RunOutcomeBadge } from "../../components/Badges";
 import { StepProgress } from "../../components/StepProgress";
-import type { Finding, PlanView } from "../../ipc/client";
+import type { Finding, PlanView, RunState } from "../../ipc/client";
 import { counted, duration, expected } from "../../lib/format";
-import { useLiveRun, useRunning } from "../../lib/running";
+import { useRunning } from "../../lib/running";
 import { useWindow } from "../../lib/store";
 
-/** `controls` start and stop runs; they belong to another feature. */
-export function PlanHeader({ view, controls }: { view: PlanView; controls: ReactNode }) {
-  const run = useLiveRun();
+interface PlanHeaderProps {
+  view: PlanView;
+  /** The run of the plan, at the instant that is shown. */
+  run: RunState | null;
+  /** They start and stop runs, and belong to another feature. */
+  controls: ReactNode;
+}
+
+export function PlanHeader({ view, run, controls }: PlanHeaderProps) {
   const { problem, dismiss } = useRunning();
   const asTable = useWindow((s) => s.asTable);
   const live = useWindow((s) => s.live);

@@ -2,6 +2,7 @@
 import { Sparkles } from "lucide-react";
 import { ListField } from "../../components/ListField";
 import { ProblemNote } from "../../components/ProblemNote";
+import { WorkProgress } from "../../components/WorkProgress";
 import type { Planning } from "../../ipc/client";
 import { planDraft } from "../../lib/context";
 import { percent } from "../../lib/format";
@@ -72,6 +73,7 @@ export function QueryPanel() {
           <kbd>Ctrl Enter</kbd>
           {view && view.planning.request.query !== draft.query && <span className="muted">not planned yet</span>}
         </div>
+        <WorkProgress kinds={["plan"]} />
         {problem && <ProblemNote problem={problem} onDismiss={dismiss} />}
       </section>
       {view && <SubQueries planning={view.planning} />}

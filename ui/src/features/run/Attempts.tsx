@@ -1,6 +1,7 @@
 import { ToolName } from "../../components/ToolName";
-import type { Attempt, StepState } from "../../ipc/client";
-import { duration, inline, json, percent } from "../../lib/format";
+import type { Attempt, StepState, StepStatus } from "../../ipc/client";
+import { duration, inline } from "../../lib/format";
+import { Answer } from "./Answer";
 
 /** What became of a step: the answer or the reason why there is none, and every attempt on the way. */
 export function Attempts({ state }: { state: StepState }) {
@@ -10,15 +11,7 @@ export function Attempts({ state }: { state: StepState }) {
       <h3>Result</h3>
       {result && (
         <div data-testid="step-result">
-          <pre className="json-block">{typeof result.data === "string" ? result.data : json(result.data)}</pre>
-          {result.confidence !== null && <p className="muted">Confidence {percent(result.confidence)}</p>}
-          {result.sources.length > 0 && (
-            <ul className="sources" aria-label="Sources">
-              {result.sources.map((source) => (
-                <li key={source}>{source}</li>
-              ))}
-            </ul>
-          )}
+          <Answer result={result} />
         </div>
       )}
       {error && (
@@ -48,7 +41,11 @@ export function Attempts({ state }: { state: StepState }) {
       {attempts.length > 0 && (
         <ol className="attempts">
           {attempts.map((attempt) => (
-            <AttemptLine key={`${attempt.tool}-${attempt.number}-${attempt.started_ms}`} attempt={attempt} />
+            <AttemptLine
+              key={`${attempt.tool}-${attempt.number}-${attempt.started_ms}`}
+              attempt={attempt}
+              word={attemptWord(attempt, state.status)}
+            />
           ))}
         </ol>
       )}
@@ -56,9 +53,16 @@ export function Attempts({ state }: { state: StepState }) {
   );
 }
 
-function AttemptLine({ attempt }: { attempt: Attempt }) {
+/** An attempt without an answer runs only as long as its step does. */
+export function attemptWord({ outcome, unknown }: Attempt, status: StepStatus): string {
+  if (outcome !== null) return outcome.kind;
+  if (status === "cancelled") return "cancelled";
+  if (unknown) return "outcome unknown";
+  return status === "running" ? "running" : "no answer";
+}
+
+function AttemptLine({ attempt, word }: { attempt: Attempt; word: string }) {
   const { outcome } = attempt;
-  const word = outcome === null ? "running" : outcome.kind;
   return (
     <li data-attempt={word}>
       <div className="run-line">

@@ -7,11 +7,14 @@ import { ProblemNote } from "../../components/ProblemNote";
 import { StatusIcon } from "../../components/Status";
 import { ToolName } from "../../components/ToolName";
 import { Problem, type Divergence, type PlanDiff, type RunDiff, type StepDiff, type Value } from "../../ipc/client";
-import { count, duration, UNKNOWN } from "../../lib/format";
+import { count, duration, middle, UNKNOWN } from "../../lib/format";
 import { diffQuery, runsQuery } from "../../lib/queries";
 import { useWindow } from "../../lib/store";
 import { GATE, RUN_OUTCOME } from "../../lib/words";
 import "./past.css";
+
+/** What of a path fits into its column; the title has all of it. */
+const PATH_CHARS = 26;
 
 export function Compare({ run }: { run: number }) {
   const { data: runs } = useQuery(runsQuery);
@@ -23,7 +26,7 @@ export function Compare({ run }: { run: number }) {
   const { data: diff, error } = useQuery({ ...diffQuery(chosen?.id ?? 0, run), enabled: chosen !== undefined });
   if (!chosen) return <p className="muted compare-none">There is no other run to compare with.</p>;
   return (
-    <div className="compare" data-testid="compare">
+    <div className="run-compare" data-testid="compare">
       <div className="compare-head">
         <label className="choice">
           <select
@@ -34,12 +37,12 @@ export function Compare({ run }: { run: number }) {
           >
             {others.map((r) => (
               <option key={r.id} value={r.id}>
-                Run {r.id} · {r.query.slice(0, 60)}
+                Run {r.id} · {middle(r.query, 60)}
               </option>
             ))}
           </select>
         </label>
-        <span className="muted">against run {run}</span>
+        <span className="muted compare-against">against run {run}</span>
         {diff && <Totals diff={diff} />}
       </div>
       {error && <ProblemNote problem={Problem.from(error)} />}
@@ -126,8 +129,8 @@ export function PlanRows({ plan, steps }: { plan: PlanDiff; steps?: boolean }) {
       {plan.facts.map((fact) => (
         <tr key={fact.name}>
           <th>{fact.name.replaceAll("_", " ")}</th>
-          <td>{fact.a}</td>
-          <td>{fact.b}</td>
+          <td title={fact.a}>{fact.a}</td>
+          <td title={fact.b}>{fact.b}</td>
         </tr>
       ))}
       {steps &&
@@ -175,7 +178,9 @@ function VerdictCell({ end }: { end: PlanDiff["verdicts"][number]["a"] }) {
 function ValueRows({ changed }: { changed: StepDiff["changed"] }) {
   return changed.map((change) => (
     <tr key={change.path} className="compare-change">
-      <th className="mono">{change.path || "all"}</th>
+      <th className="mono" title={change.path || undefined}>
+        {middle(change.path || "all", PATH_CHARS)}
+      </th>
       <td>
         <Cell value={change.a} side="a" />
       </td>
@@ -222,7 +227,7 @@ function StepRows({ step, first }: { step: StepDiff; first: boolean }) {
 function Cell({ value, side }: { value: Value | null; side: "a" | "b" }) {
   const text = value === null ? "nothing" : typeof value === "string" ? value : JSON.stringify(value);
   return (
-    <code className="compare-value" data-side={side} title={text}>
+    <code className="compare-value" data-side={side} title={text.length > 2000 ? `${text.slice(0, 2000)}…` : text}>
       {text}
     </code>
   );

@@ -1,12 +1,14 @@
 /** Before a fork: the one thing that shall be different, and from which event on. */
 import { useState } from "react";
 import { JsonEditor } from "../../components/JsonEditor";
+import { DialogActions } from "../../components/DialogActions";
 import { Modal } from "../../components/Modal";
 import { ProblemNote } from "../../components/ProblemNote";
 import { ValueField } from "../../components/ValueField";
 import { client, Problem, type ForkChange, type GraphView, type RunState, type Value } from "../../ipc/client";
 import { queryClient } from "../../lib/queries";
 import { useWindow } from "../../lib/store";
+import { ForkForesight } from "./ForkForesight";
 import { PolicyTable, policyOf, type Sources } from "./ReplayDialog";
 import "./past.css";
 
@@ -41,15 +43,19 @@ export function ForkDialog({ run, graph, state, cursor, step: chosen, onClose }:
   const [results, setResults] = useState<Record<string, Value | undefined>>({});
   const result = step in results ? results[step] : (was?.result?.data ?? null);
 
+  const change: ForkChange =
+    kind === "arguments"
+      ? { kind, step, arguments: args[step] ?? before }
+      : kind === "result"
+        ? { kind, step, value: result ?? null }
+        : { kind, step };
+  const fork = { change, at: here ? cursor : null };
+  const policy = { tools: policyOf(sources) };
+  const complete = valid && step !== "" && (kind !== "result" || result !== undefined);
+
   const start = async () => {
-    const change: ForkChange =
-      kind === "arguments"
-        ? { kind, step, arguments: args[step] ?? before }
-        : kind === "result"
-          ? { kind, step, value: result ?? null }
-          : { kind, step };
     try {
-      const made = await client.forkRun(run, { change, at: here ? cursor : null }, { tools: policyOf(sources) }, null);
+      const made = await client.forkRun(run, fork, policy, null);
       await queryClient.invalidateQueries({ queryKey: ["runs"] });
       set({ openRun: made, cursor: null, runTab: "compare", compareWith: run });
       onClose();
@@ -117,25 +123,18 @@ export function ForkDialog({ run, graph, state, cursor, step: chosen, onClose }:
       </div>
       <details>
         <summary className="muted" data-testid="fork-policy">
-          Who answers the calls after it: the record, unless chosen otherwise
+          Who answers the calls after it: the record; where it has no answer, the tool itself if it is SAFE
         </summary>
-        <PolicyTable graph={graph} sources={sources} onChange={setSources} onValid={setValid} />
+        <PolicyTable graph={graph} fork sources={sources} onChange={setSources} onValid={setValid} />
       </details>
-      <div className="modal-actions">
-        <span className="grow" />
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          className="button primary"
-          data-testid="fork-start"
-          disabled={!valid || step === "" || (kind === "result" && result === undefined)}
-          onClick={() => void start()}
-        >
-          Fork
-        </button>
-      </div>
+      {complete && <ForkForesight run={run} fork={fork} policy={policy} />}
+      <DialogActions
+        action="Fork"
+        testId="fork-start"
+        disabled={!complete}
+        onCancel={onClose}
+        onAction={() => void start()}
+      />
     </Modal>
   );
 }

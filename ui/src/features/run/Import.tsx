@@ -1,8 +1,10 @@
 /** Runs from files: dropped anywhere on the window, or named by their path. */
 import { Upload } from "lucide-react";
 import { useEffect, useState } from "react";
+import { DialogActions } from "../../components/DialogActions";
 import { Modal } from "../../components/Modal";
-import { client, Problem, type Imported } from "../../ipc/client";
+import { WorkProgress } from "../../components/WorkProgress";
+import { CALLED_OFF, client, Problem, type Imported } from "../../ipc/client";
 import { count } from "../../lib/format";
 import { queryClient } from "../../lib/queries";
 import { useWindow } from "../../lib/store";
@@ -43,9 +45,19 @@ export function DropImport() {
 export function ImportButton() {
   const [open, setOpen] = useState(false);
   const [path, setPath] = useState("");
+  const [busy, setBusy] = useState(false);
   const [taken, setTaken] = useState<Imported[] | Problem | null>(null);
-  const start = () => {
-    if (path.trim() !== "") takeIn([path.trim()]).then(setTaken, (thrown) => setTaken(Problem.from(thrown)));
+  const ready = path.trim() !== "" && !busy;
+  const start = async () => {
+    if (!ready) return;
+    setBusy(true);
+    setTaken(null);
+    try {
+      setTaken(await takeIn([path.trim()]));
+    } catch (thrown) {
+      setTaken(Problem.from(thrown));
+    }
+    setBusy(false);
   };
   return (
     <>
@@ -55,21 +67,25 @@ export function ImportButton() {
       {open && (
         <Modal title="Import a run" testId="import-dialog" onClose={() => setOpen(false)}>
           <p className="muted">Drop an exported run anywhere on the window, or name its file.</p>
-          <div className="fork-line">
-            <input
-              className="mono grow"
-              aria-label="Path of the file"
-              data-testid="import-path"
-              placeholder="/home/you/run-12.jsonl"
-              value={path}
-              onChange={(e) => setPath(e.target.value)}
-              onKeyDown={(e) => e.key === "Enter" && start()}
-            />
-            <button type="button" className="button primary" onClick={start}>
-              Import
-            </button>
-          </div>
+          <input
+            className="mono"
+            aria-label="Path of the file"
+            data-testid="import-path"
+            placeholder="/home/you/run-12.jsonl"
+            value={path}
+            onChange={(e) => setPath(e.target.value)}
+            onKeyDown={(e) => e.key === "Enter" && void start()}
+          />
+          <WorkProgress kinds={["import"]} />
           {taken && <Results taken={taken} />}
+          <DialogActions
+            action={busy ? "Importing…" : "Import"}
+            testId="import-start"
+            disabled={!ready}
+            cancel="Close"
+            onCancel={() => setOpen(false)}
+            onAction={() => void start()}
+          />
         </Modal>
       )}
     </>
@@ -89,7 +105,7 @@ function Results({ taken }: { taken: Imported[] | Problem }) {
             </span>
           )}
           {t.problem && (
-            <span className="field-error">
+            <span className={t.problem.code === CALLED_OFF ? "muted" : "field-error"}>
               {t.problem.message}. {t.problem.hint}
             </span>
           )}

@@ -1,6 +1,7 @@
 /** The query of a past run, planned again as of today: which tools end elsewhere now, and what becomes of the steps. */
 import { useQuery } from "@tanstack/react-query";
 import { Equal, Split } from "lucide-react";
+import { DialogActions } from "../../components/DialogActions";
 import { Modal } from "../../components/Modal";
 import { ProblemNote } from "../../components/ProblemNote";
 import { Problem, type PlanDiff } from "../../ipc/client";
@@ -25,15 +26,14 @@ export function ReplanDialog({ run, onClose }: { run: number; onClose: () => voi
       </p>
       {error && <ProblemNote problem={Problem.from(error)} />}
       {data && <Outcome diff={data.diff} run={run} />}
-      <div className="modal-actions">
-        <span className="grow" />
-        <button type="button" className="button" onClick={onClose}>
-          Close
-        </button>
-        <button type="button" className="button primary" data-testid="replan-open" disabled={!data} onClick={open}>
-          Open this plan
-        </button>
-      </div>
+      <DialogActions
+        action="Open this plan"
+        testId="replan-open"
+        disabled={!data}
+        cancel="Close"
+        onCancel={onClose}
+        onAction={open}
+      />
     </Modal>
   );
 }

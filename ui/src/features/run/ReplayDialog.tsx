@@ -1,5 +1,6 @@
 /** Before a replay: who answers the calls of each tool. Nothing is live unless it is chosen here. */
 import { useState } from "react";
+import { DialogActions } from "../../components/DialogActions";
 import { Modal } from "../../components/Modal";
 import { ProblemNote } from "../../components/ProblemNote";
 import { ValueField } from "../../components/ValueField";
@@ -44,7 +45,13 @@ export function ReplayDialog({ run, graph, onClose }: { run: number; graph: Grap
       </p>
       {problem && <ProblemNote problem={problem} onDismiss={() => setProblem(null)} />}
       <PolicyTable graph={graph} sources={sources} onChange={setSources} onValid={setValid} />
-      <div className="modal-actions">
+      <DialogActions
+        action="Replay"
+        testId="replay-start"
+        disabled={!valid}
+        onCancel={onClose}
+        onAction={() => void start()}
+      >
         <label className="choice">
           <span>Speed</span>
           <select
@@ -58,22 +65,8 @@ export function ReplayDialog({ run, graph, onClose }: { run: number; graph: Grap
             ))}
           </select>
         </label>
-        <span className="grow muted">
-          {live > 0 && `${live} ${live === 1 ? "tool is" : "tools are"} called for real`}
-        </span>
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          className="button primary"
-          data-testid="replay-start"
-          disabled={!valid}
-          onClick={() => void start()}
-        >
-          Replay
-        </button>
-      </div>
+        <span className="muted">{live > 0 && `${live} ${live === 1 ? "tool is" : "tools are"} called for real`}</span>
+      </DialogActions>
     </Modal>
   );
 }
@@ -84,12 +77,14 @@ export function policyOf(sources: Sources): Record<string, AnswerSource> {
 
 interface PolicyTableProps {
   graph: GraphView;
+  /** Of a fork: what the record does not hold, SAFE tools answer themselves. */
+  fork?: boolean;
   sources: Sources;
   onChange: (sources: Sources) => void;
   onValid: (valid: boolean) => void;
 }
 
-export function PolicyTable({ graph, sources, onChange, onValid }: PolicyTableProps) {
+export function PolicyTable({ graph, fork = false, sources, onChange, onValid }: PolicyTableProps) {
   const tools = new Map<string, { calls: number; destructive: boolean }>();
   for (const { tool, classification } of graph.steps) {
     const known = tools.get(tool) ?? { calls: 0, destructive: classification !== "SAFE" };
@@ -98,7 +93,8 @@ export function PolicyTable({ graph, sources, onChange, onValid }: PolicyTablePr
   return (
     <ul className="policy" aria-label="Who answers">
       {[...tools].map(([tool, { calls, destructive }]) => {
-        const source = sources[tool]?.kind ?? "recorded";
+        const usual = fork && !destructive ? "recorded_or_live" : "recorded";
+        const source = sources[tool]?.kind ?? usual;
         return (
           <li key={tool} data-testid={`policy-${tool}`} data-live={source === "live" || undefined}>
             <code className="truncate grow">{tool}</code>
@@ -112,15 +108,16 @@ export function PolicyTable({ graph, sources, onChange, onValid }: PolicyTablePr
                 onValid(true);
                 onChange({
                   ...sources,
-                  [tool]: kind === "recorded" ? undefined : kind === "static" ? { kind, value: {} } : { kind },
+                  [tool]: kind === usual ? undefined : kind === "static" ? { kind, value: {} } : { kind },
                 });
               }}
             >
-              <option value="recorded">The record</option>
+              {fork && <option value="recorded_or_live">The record, else the tool</option>}
+              <option value="recorded">The record{fork ? " alone" : ""}</option>
               <option value="static">A fixed value</option>
               <option value="live">The tool itself</option>
             </select>
-            {source === "live" && destructive && (
+            {(source === "live" || source === "recorded_or_live") && destructive && (
               <span className="field-error policy-warning">Not SAFE: it changes something each time it is called</span>
             )}
             {source === "static" && (

@@ -1,11 +1,12 @@
 /** What can be done with a run that is open: play it again, change one thing, compare, take it along, keep or remove it. */
 import { Download, GitFork, ListRestart, Pin, PinOff, Repeat, Trash2 } from "lucide-react";
-import { useState } from "react";
-import { client, type GraphView, type RunState, type RunSummary } from "../../ipc/client";
+import { useEffect, useState } from "react";
+import { IconButton } from "../../components/IconButton";
+import { CALLED_OFF, client, Problem, type GraphView, type RunState, type RunSummary } from "../../ipc/client";
 import { count } from "../../lib/format";
 import { queryClient } from "../../lib/queries";
 import { useRunning } from "../../lib/running";
-import { useWindow } from "../../lib/store";
+import { useWindow, type RunDialog } from "../../lib/store";
 import { ForkDialog } from "./ForkDialog";
 import { ReplanDialog } from "./ReplanDialog";
 import { ReplayDialog } from "./ReplayDialog";
@@ -19,19 +20,28 @@ interface RunActionsProps {
 }
 
 export function RunActions({ summary, graph, state, cursor }: RunActionsProps) {
-  const [open, setOpen] = useState<"replay" | "replan" | "fork" | "delete" | null>(null);
+  const open = useWindow((s) => s.runDialog);
   const [exported, setExported] = useState<string | null>(null);
   const attempt = useRunning((s) => s.attempt);
   const step = useWindow((s) => s.step);
   const set = useWindow((s) => s.set);
   const { id, pinned } = summary;
   const over = summary.outcome !== null;
+  const setOpen = (runDialog: RunDialog | null) => set({ runDialog });
+
+  // A dialog is about one run.
+  useEffect(() => () => useWindow.getState().set({ runDialog: null }), [id]);
 
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["runs"] });
   const exportRun = () =>
     attempt(async () => {
-      const { path, events } = await client.exportRun(id, null, []);
-      setExported(`${count(events)} events written to ${path}`);
+      try {
+        const { path, events } = await client.exportRun(id, null, []);
+        setExported(`${count(events)} events written to ${path}`);
+      } catch (thrown) {
+        if (Problem.from(thrown).code !== CALLED_OFF) throw thrown;
+        setExported("Called off; no file was written");
+      }
     });
   const pin = () =>
     attempt(async () => {
@@ -44,18 +54,8 @@ export function RunActions({ summary, graph, state, cursor }: RunActionsProps) {
       set({ openRun: null, cursor: null });
       await refresh();
     });
-  const button = (label: string, testId: string, Icon: typeof Pin, act: () => void, disabled = false) => (
-    <button
-      type="button"
-      className="icon-button"
-      aria-label={label}
-      title={label}
-      data-testid={testId}
-      disabled={disabled}
-      onClick={act}
-    >
-      <Icon size={14} />
-    </button>
+  const button = (label: string, testId: string, icon: typeof Pin, onClick: () => void, disabled = false) => (
+    <IconButton {...{ label, testId, icon, onClick, disabled }} />
   );
 
   return (

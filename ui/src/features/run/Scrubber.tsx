@@ -7,13 +7,15 @@ import { client, type Mark } from "../../ipc/client";
 import { count, elapsed, timeOfDay } from "../../lib/format";
 import { faded, usePalette } from "../../lib/palette";
 import { EVENT_PAGE, eventPageQuery, marksQuery } from "../../lib/queries";
-import { useWindow } from "../../lib/store";
+import { useWindow, type CursorOf } from "../../lib/store";
 import { bucketed, placeOf, timeAt } from "./marks";
 import { SPEEDS, usePlayback } from "./usePlayback";
 import "./scrubber.css";
 
 interface ScrubberProps {
   run: number;
+  /** The cursor that it moves. */
+  of: CursorOf;
   /** Number of the newest event. */
   last: number;
   /** Number of the event that is shown; null means the newest. */
@@ -45,13 +47,13 @@ function useSeqs(run: number, filter: string): readonly number[] {
   return data ?? NO_MARKS;
 }
 
-export function Scrubber({ run, last, cursor, live }: ScrubberProps) {
-  const set = useWindow((s) => s.set);
+export function Scrubber({ run, of, last, cursor, live }: ScrubberProps) {
+  const move = useCallback((to: number | null) => useWindow.getState().set({ [of]: to }), [of]);
   const { data } = useQuery(marksQuery(run));
   const marks = data?.marks ?? NO_MARKS;
   const retries = useSeqs(run, "kind:retry_scheduled");
   const fallbacks = useSeqs(run, "kind:fallback_started");
-  const { playing, speed, setSpeed, toggle, stop } = usePlayback(marks, last);
+  const { playing, speed, setSpeed, toggle, stop } = usePlayback(marks, last, of);
   const at = Math.min(cursor ?? last, last);
   const past = at < last;
   const { data: page } = useQuery(eventPageQuery(run, "", Math.floor((Math.max(1, at) - 1) / EVENT_PAGE)));
@@ -60,17 +62,17 @@ export function Scrubber({ run, last, cursor, live }: ScrubberProps) {
   const go = useCallback(
     (seq: number) => {
       const to = Math.min(last, Math.max(1, seq));
-      set({ cursor: to === last ? null : to });
+      move(to === last ? null : to);
     },
-    [last, set],
+    [last, move],
   );
   const jump = useCallback(
     async (backwards: boolean) => {
-      const { cursor } = useWindow.getState();
+      const cursor = useWindow.getState()[of];
       const found = await client.findEvent(run, FAILURES, cursor ?? last, backwards);
       if (found !== null) go(found);
     },
-    [run, last, go],
+    [run, last, of, go],
   );
 
   useEffect(() => {
@@ -84,7 +86,7 @@ export function Scrubber({ run, last, cursor, live }: ScrubberProps) {
         if (event.shiftKey) void jump(way < 0);
         else go(at + way);
       } else if (event.key === "Home") go(1);
-      else if (event.key === "End") set({ cursor: null });
+      else if (event.key === "End") move(null);
       else if (event.key === " " && !(event.target instanceof HTMLElement && event.target.closest("button"))) toggle();
       else return;
       event.preventDefault();
@@ -116,11 +118,11 @@ export function Scrubber({ run, last, cursor, live }: ScrubberProps) {
           playing ? "Pause" : "Play",
           "Space",
           playing ? Pause : Play,
-          () => (past || playing ? toggle() : (set({ cursor: 1 }), toggle())),
+          () => (past || playing ? toggle() : (move(1), toggle())),
           last <= 1,
         )}
         {button("Forward", "→ or J; Shift: to the next failure", ChevronRight, () => go(at + 1), !past)}
-        {button("Last event", "End", SkipForward, () => set({ cursor: null }), !past)}
+        {button("Last event", "End", SkipForward, () => move(null), !past)}
         <Track
           marks={marks}
           failures={useMemo(() => marks.filter((m) => m.failure).map((m) => m.seq), [marks])}
@@ -171,12 +173,7 @@ export function Scrubber({ run, last, cursor, live }: ScrubberProps) {
           </span>
         )}
         {past && (
-          <button
-            type="button"
-            className="button small"
-            data-testid="back-to-live"
-            onClick={() => set({ cursor: null })}
-          >
+          <button type="button" className="button small" data-testid="back-to-live" onClick={() => move(null)}>
             {live ? "Back to live" : "Back to the end"} <kbd>End</kbd>
           </button>
         )}

@@ -1,10 +1,11 @@
 /** What a person can do to one step of a run that is under way: break, go there, change it, leave it out, try again. */
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { JsonEditor } from "../../components/JsonEditor";
 import { ValueField } from "../../components/ValueField";
 import { client, type RunState, type StepSpec, type Value } from "../../ipc/client";
 import { useDebug, breakpointOn } from "../../lib/debug";
-import { useRunning } from "../../lib/running";
+import { stepBlocked, useRunning, type StepAction } from "../../lib/running";
+import { useWindow } from "../../lib/store";
 import "./debug.css";
 
 interface StepActionsProps {
@@ -13,17 +14,15 @@ interface StepActionsProps {
   state: RunState | null;
 }
 
-type Editing = "arguments" | "result" | null;
-
 export function StepActions({ spec, run, state }: StepActionsProps) {
   const { toggleBreakpoint, runTo, attempt } = useRunning();
   const broken = useDebug((s) => breakpointOn(s.breakpoints, spec.id) !== undefined);
-  const [editing, setEditing] = useState<Editing>(null);
+  const editing = useWindow((s) => s.editing);
+  const set = useWindow((s) => s.set);
+  const setEditing = (editing: "arguments" | "result" | null) => set({ editing });
+  useEffect(() => () => useWindow.getState().set({ editing: null }), []);
   const step = state?.steps[spec.id];
-  const going = run !== null && state !== null && state.outcome === null;
-  const paused = going && state.paused !== null;
-  const status = step?.status;
-  const done = status === "succeeded" || status === "failed" || status === "skipped" || status === "cancelled";
+  const target = run !== null && state !== null ? { run, state } : null;
   const act = (what: () => Promise<unknown>) => {
     setEditing(null);
     void attempt(what);
@@ -33,54 +32,58 @@ export function StepActions({ spec, run, state }: StepActionsProps) {
       {label}
     </button>
   );
+  /** What cannot be done now is not offered; the palette says why. */
+  const offered = (action: StepAction, ...rest: Parameters<typeof button>) =>
+    stepBlocked(action, target, spec.id) === null && button(...rest);
 
   return (
     <>
       <div className="step-actions" role="group" aria-label="Debug this step">
         {button(broken ? "Remove breakpoint" : "Break here", "step-break", () => void toggleBreakpoint(spec.id), "F9")}
-        {paused && !done && button("Run to here", "step-run-to", () => void runTo(spec.id), "Until this step is next")}
-        {paused &&
-          !done &&
-          button(
-            "Edit arguments",
-            "step-edit-arguments",
-            () => setEditing("arguments"),
-            "For its next call; the guard checks them",
-          )}
-        {paused &&
-          button(
-            "Set result",
-            "step-edit-result",
-            () => setEditing("result"),
-            "In place of a call, or of what it gave",
-          )}
-        {going &&
-          !done &&
-          status !== "running" &&
-          button(
-            "Skip",
-            "step-skip-button",
-            () => act(() => client.skipStep(run, spec.id)),
-            "It does not run, nor does what needs it",
-          )}
-        {going &&
-          status === "running" &&
-          button(
-            "Cancel the call",
-            "step-cancel",
-            () => act(() => client.cancelStep(run, spec.id)),
-            "The step ends as cancelled",
-          )}
-        {going &&
-          (status === "failed" || status === "skipped" || status === "cancelled") &&
-          button(
-            "Try again",
-            "step-retry",
-            () => act(() => client.retryStep(run, spec.id)),
-            "With what was skipped because of it",
-          )}
+        {offered(
+          "run_to",
+          "Run to here",
+          "step-run-to",
+          () => void runTo(spec.id),
+          "Until this step is next (Ctrl+F10)",
+        )}
+        {offered(
+          "edit_arguments",
+          "Edit arguments",
+          "step-edit-arguments",
+          () => setEditing("arguments"),
+          "For its next call; the guard checks them (F2)",
+        )}
+        {offered(
+          "edit_result",
+          "Set result",
+          "step-edit-result",
+          () => setEditing("result"),
+          "In place of a call, or of what it gave (Shift+F2)",
+        )}
+        {offered(
+          "skip",
+          "Skip",
+          "step-skip-button",
+          () => act(() => client.skipStep(run!, spec.id)),
+          "It does not run, nor does what needs it (Shift+F11)",
+        )}
+        {offered(
+          "cancel",
+          "Cancel the call",
+          "step-cancel",
+          () => act(() => client.cancelStep(run!, spec.id)),
+          "The step ends as cancelled",
+        )}
+        {offered(
+          "retry",
+          "Try again",
+          "step-retry",
+          () => act(() => client.retryStep(run!, spec.id)),
+          "With what was skipped because of it (Shift+F9)",
+        )}
       </div>
-      {editing === "arguments" && run !== null && (
+      {editing === "arguments" && run !== null && stepBlocked("edit_arguments", target, spec.id) === null && (
         <EditArguments
           initial={step?.edited_arguments ?? spec.arguments}
           name={`run-${run}-${spec.id}`}
@@ -88,7 +91,7 @@ export function StepActions({ spec, run, state }: StepActionsProps) {
           onSave={(args) => act(() => client.editArguments(run, spec.id, args))}
         />
       )}
-      {editing === "result" && run !== null && (
+      {editing === "result" && run !== null && stepBlocked("edit_result", target, spec.id) === null && (
         <EditResult
           initial={step?.result?.data ?? null}
           onCancel={() => setEditing(null)}

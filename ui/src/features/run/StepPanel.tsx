@@ -4,6 +4,7 @@ import { ToolName } from "../../components/ToolName";
 import { TrailList } from "../../components/TrailList";
 import type { Planning, RunState, StepSpec, StepState, Value } from "../../ipc/client";
 import { duration, inline, json } from "../../lib/format";
+import { asReference } from "../../lib/steps";
 import { STATUS } from "../../lib/words";
 import { Attempts } from "./Attempts";
 import { StepActions } from "./StepActions";
@@ -99,10 +100,4 @@ function Argument({ value }: { value: Value }) {
       ← result of <code>{reference.step}</code> {reference.path === "" ? "(all of it)" : <code>{reference.path}</code>}
     </span>
   );
-}
-
-function asReference(value: Value): { step: string; path: string } | null {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
-  const { $from: step, path = "" } = value;
-  return typeof step === "string" && typeof path === "string" ? { step, path } : null;
 }

@@ -209,9 +209,7 @@ function Summary({ data, zoomed, onReset }: { data: TimelineData; zoomed: boolea
       <span title="The steps that the end had to wait for">
         Longest path <strong>{duration(data.critical_path_ms)}</strong>
       </span>
-      <span title="Sum ÷ wall time">
-        Speed-up <strong>{data.speed_up === null ? "unknown" : `×${data.speed_up.toFixed(1)}`}</strong>
-      </span>
+      <SpeedUp of={data.speed_up} />
       <span className="grow" />
       {zoomed && (
         <button type="button" className="button small" onClick={onReset}>
@@ -223,6 +221,16 @@ function Summary({ data, zoomed, onReset }: { data: TimelineData; zoomed: boolea
         <i data-kind="backoff" /> backoff <i data-kind="critical" /> longest path
       </span>
     </div>
+  );
+}
+
+/** Without any work there is nothing to have sped up, such as where every call was answered from the cache. */
+function SpeedUp({ of }: { of: number | null }) {
+  const known = of !== null && of > 0;
+  return (
+    <span title={known ? "Sum ÷ wall time" : "Not known: no call took any time of its own"} data-testid="speed-up">
+      Speed-up <strong>{known ? `×${of.toFixed(1)}` : "—"}</strong>
+    </span>
   );
 }
 

@@ -72,7 +72,11 @@ export function drawTimeline(
   context.fillStyle = palette.muted;
   context.font = `11px ${palette.sans}`;
   context.textBaseline = "middle";
-  for (const tick of marks) context.fillText(tick === 0 ? "0" : elapsed(tick), x(tick) + 4, AXIS / 2);
+  for (const tick of marks) {
+    const text = tick === 0 ? "0" : elapsed(tick);
+    // Half a number says something else.
+    if (x(tick) + 4 + context.measureText(text).width <= width) context.fillText(text, x(tick) + 4, AXIS / 2);
+  }
   context.strokeStyle = palette.border;
   context.beginPath();
   for (const tick of marks) {

@@ -1,7 +1,7 @@
 /** Plays a run: the cursor moves by itself, in the run's own time or so many events a second. */
 import { useEffect, useRef, useState } from "react";
 import type { Mark } from "../../ipc/client";
-import { useWindow } from "../../lib/store";
+import { useWindow, type CursorOf } from "../../lib/store";
 import { eventAt, timeAt } from "./marks";
 
 export const SPEEDS = [
@@ -16,7 +16,7 @@ export const SPEEDS = [
 
 export type Speed = (typeof SPEEDS)[number];
 
-export function usePlayback(marks: readonly Mark[], last: number) {
+export function usePlayback(marks: readonly Mark[], last: number, of: CursorOf) {
   const set = useWindow((s) => s.set);
   const [playing, setPlaying] = useState(false);
   const [speed, setSpeed] = useState<Speed>(SPEEDS[0]);
@@ -25,14 +25,14 @@ export function usePlayback(marks: readonly Mark[], last: number) {
 
   useEffect(() => {
     if (!playing) return;
-    const { cursor } = useWindow.getState();
+    const cursor = useWindow.getState()[of];
     const from = cursor ?? 1;
     const start = performance.now();
     const base = timeAt(latest.current.marks, from);
     let shown = from;
     let frame = requestAnimationFrame(function tick(now) {
       const { marks, last } = latest.current;
-      const at = useWindow.getState().cursor;
+      const at = useWindow.getState()[of];
       // Somebody else moved the cursor: that ends the play.
       if (at !== null && at !== shown && shown !== from) return setPlaying(false);
       const passed = now - start;
@@ -42,14 +42,14 @@ export function usePlayback(marks: readonly Mark[], last: number) {
           : eventAt(marks, base + passed * speed.factor);
       shown = Math.max(from, Math.min(last, next));
       if (shown >= last) {
-        set({ cursor: null });
+        set({ [of]: null });
         return setPlaying(false);
       }
-      if (shown !== at) set({ cursor: shown });
+      if (shown !== at) set({ [of]: shown });
       frame = requestAnimationFrame(tick);
     });
     return () => cancelAnimationFrame(frame);
-  }, [playing, speed, set]);
+  }, [playing, speed, of, set]);
 
   return { playing, speed, setSpeed, toggle: () => setPlaying((on) => !on), stop: () => setPlaying(false) };
 }

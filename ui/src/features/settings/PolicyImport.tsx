@@ -1,5 +1,6 @@
 /** Policy files: who sees what, taken into the settings whole or not at all, and first only tried. */
 import { useRef, useState } from "react";
+import { DialogActions } from "../../components/DialogActions";
 import { FieldDiff } from "../../components/FieldDiff";
 import { FileButton } from "../../components/FileButton";
 import { Modal } from "../../components/Modal";
@@ -91,21 +92,13 @@ function ImportDialog({ onClose }: { onClose: () => void }) {
       />
       {problem && <ProblemNote problem={problem} />}
       {tried && <Preview answer={tried} />}
-      <div className="modal-actions">
-        <span className="grow" />
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          className="button primary"
-          data-testid="policy-store"
-          disabled={!tried || tried.changed.length === 0}
-          onClick={() => void store()}
-        >
-          Take it in
-        </button>
-      </div>
+      <DialogActions
+        action="Take it in"
+        testId="policy-store"
+        disabled={!tried || tried.changed.length === 0}
+        onCancel={onClose}
+        onAction={() => void store()}
+      />
     </Modal>
   );
 }

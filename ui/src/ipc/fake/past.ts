@@ -7,11 +7,19 @@ import type {
   ReplayPolicy,
   RunDiff,
   RunTree,
+  StepState,
   Storage,
+  ToolAt,
+  ToolsAt,
+  ToolSpec,
+  ToolThen,
   Value,
+  Verdict,
 } from "../client";
 import { interject } from "./control";
-import { shownState, summaryOf, type FakeRun } from "./runs";
+import { shownState, stateAt, summaryOf, type FakeRun } from "./runs";
+import { costOf } from "./visibility";
+import { refuse } from "./desk";
 
 /** A copy of a run under another number, changed in one thing. */
 export function derived(from: FakeRun, id: number, fork: Fork | null): FakeRun {
@@ -179,5 +187,74 @@ export function storageOf(runs: FakeRun[]): Storage {
     runs: runs.length,
     pinned: runs.filter((r) => r.pinned).length,
     oldest_ms: runs[0]?.events[0]?.at_ms ?? null,
+  };
+}
+
+function toolAt(run: FakeRun, seq: number, spec: ToolSpec): ToolAt {
+  const state = stateAt(run, seq);
+  const steps = Object.entries(state.steps).filter(([, s]) => toolOf(run, s) === spec.name);
+  const own = run.scenario.steps.filter((s) => s.tool === spec.name && state.steps[s.id]?.attempts.length === 0);
+  const ids = [...own.map((s) => s.id), ...steps.map(([id]) => id)].sort();
+  const attempts = Object.values(state.steps).flatMap((s) => s.attempts.filter((a) => a.tool === spec.name));
+  const status = ids[0] === undefined ? null : state.steps[ids[0]]!.status;
+  const trail = run.planning.trails.find((t) => t.tool === spec.name);
+  const executed = executedOf(status, ids[0]);
+  return {
+    name: spec.name,
+    classification: spec.classification,
+    unchanged: true,
+    removed: false,
+    status,
+    steps: ids.length,
+    step: ids[0] ?? "",
+    calls: attempts.length,
+    failures: attempts.filter((a) => a.outcome?.kind === "failed").length,
+    found: false,
+    activated: false,
+    verdict: executed ?? trail?.verdicts.at(-1) ?? null,
+  };
+}
+
+const toolOf = (_: FakeRun, step: StepState) => step.attempts.at(-1)?.tool;
+
+function executedOf(status: ToolAt["status"], step = ""): Verdict | null {
+  const more = { evidence: [], config_key: null, gate: "executed" } as const;
+  if (status === "running")
+    return { ...more, evidence: [], outcome: "kept", rule: "executed.running", reason: `${step} is at work` };
+  if (status === "succeeded")
+    return { ...more, evidence: [], outcome: "kept", rule: "executed.succeeded", reason: `${step} succeeded` };
+  if (status === "failed")
+    return { ...more, evidence: [], outcome: "dropped", rule: "executed.failed", reason: `${step} failed` };
+  return null;
+}
+
+export function toolsAt(
+  run: FakeRun,
+  seq: number,
+  tools: ToolSpec[],
+  text: string,
+  offset: number,
+  limit: number,
+): ToolsAt {
+  const found = tools.filter((t) => t.name.includes(text.trim().toLowerCase()));
+  const planned = new Set(run.scenario.steps.map((s) => s.tool));
+  const order = [...found.filter((t) => planned.has(t.name)), ...found.filter((t) => !planned.has(t.name))];
+  const rows = order.slice(offset, offset + limit).map((t) => toolAt(run, seq, t));
+  return { revision: run.planning.revision, all: tools.length, total: found.length, rows };
+}
+
+export function toolThen(run: FakeRun, seq: number, tools: ToolSpec[], name: string): ToolThen {
+  const spec =
+    tools.find((t) => t.name === name) ??
+    refuse("run.unknown_tool", `The catalog of run ${run.id} has no tool ${name}`, "Choose one that the run shows.");
+  const at = toolAt(run, seq, spec);
+  const trail = run.planning.trails.find((t) => t.tool === name) ?? { tool: name, verdicts: [] };
+  const executed = executedOf(at.status, at.step);
+  return {
+    at,
+    spec,
+    cost: costOf(spec),
+    trail: { ...trail, verdicts: [...trail.verdicts, ...(executed ? [executed] : [])] },
+    changed: [],
   };
 }

@@ -4,7 +4,8 @@ import { planDiff } from "./changes";
 import { controlStateOf, interject, parseBreakpoint, player } from "./control";
 import { refuse, type Desk } from "./desk";
 import { eventBeside, eventPage, marksOf, timelineOf } from "./journal";
-import { derived, diffOf, previewOf, storageOf, treeOf } from "./past";
+import { derived, diffOf, previewOf, storageOf, toolsAt, toolThen, treeOf } from "./past";
+import { FakeWorks } from "./works";
 import { makeGraph, type Scenario } from "./plan";
 import { eventRow, NO_OPTIONS, shownState, simulate, stateAt, summaryOf, type FakeRun } from "./runs";
 
@@ -15,6 +16,7 @@ const now = async <T>(answer: T): Promise<T> => structuredClone(answer);
 
 export class Runs {
   private readonly runs: FakeRun[] = [];
+  private readonly works = new FakeWorks();
   private readonly listeners = new Set<(advanced: RunAdvanced) => void>();
   private readonly play = player((run) => {
     for (const listener of this.listeners) listener({ run: run.id, state: shownState(run) });
@@ -46,7 +48,7 @@ export class Runs {
   }
 
   commands() {
-    const { desk, runs, listeners, play, planned, plan: planAgain } = this;
+    const { desk, runs, works, listeners, play, planned, plan: planAgain } = this;
     const runNamed = (id: number) => this.named(id);
     const remember: Runs["remember"] = (...run) => this.remember(...run);
     const derive = (from: number, fork: Fork | null) => this.derive(from, fork);
@@ -141,8 +143,11 @@ export class Runs {
         const run = runNamed(id);
         if (seq < 0 || seq > run.shown)
           refuse("run.unknown_event", `Run ${id} has no event ${seq}`, "Choose an event of the log.");
-        return { ...stateAt(run, seq), trails: run.planning.trails, tokens: run.planning.tokens, tools: [] };
+        return { ...stateAt(run, seq), tokens: run.planning.tokens, cost: 0 };
       },
+      runTools: async (id, seq, text, offset, limit) =>
+        now(toolsAt(runNamed(id), seq, desk.tools, text, offset, limit)),
+      runTool: async (id, seq, name) => now(toolThen(runNamed(id), seq, desk.tools, name)),
 
       runEvents: async (id, filter, offset, limit) => eventPage(runNamed(id), filter, offset, limit),
       findEvent: async (id, filter, seq, backwards) => eventBeside(runNamed(id), filter, seq, backwards),
@@ -164,18 +169,31 @@ export class Runs {
           events: runNamed(id).shown,
           bytes: runNamed(id).shown * 410,
         }),
-      importRuns: async (paths) =>
-        now(
-          paths.map((path) => ({
-            path,
-            run: path.endsWith(".jsonl") ? derive(1, null) : null,
-            events: path.endsWith(".jsonl") ? runNamed(1).shown : 0,
-            already: false,
-            problem: path.endsWith(".jsonl")
-              ? null
-              : { code: "import.format", message: `${path} is no run`, hint: "Drop a .jsonl file that was exported." },
-          })),
-        ),
+      async importRuns(paths) {
+        const called_off = {
+          code: "work.cancelled",
+          message: `the import was called off: ${paths[0]}`,
+          hint: "nothing of this file was taken; import it again whenever you like",
+        };
+        const foreign = (path: string) => ({
+          code: "import.format",
+          message: `${path} is no run`,
+          hint: "Drop a .jsonl file that was exported.",
+        });
+        // A file that is called long takes its time.
+        const whole = paths.every((path) => !path.includes("long")) || (await works.do("import", paths[0]!));
+        return now(
+          paths.map((path) => {
+            const taken = whole && path.endsWith(".jsonl");
+            const problem = whole ? (taken ? null : foreign(path)) : called_off;
+            const [run, events] = taken ? [derive(1, null), runNamed(1).shown] : [null, 0];
+            return { path, run, events, already: false, problem };
+          }),
+        );
+      },
+      longWork: async () => works.list(),
+      cancelWork: async (id) => done(works.cancel(id)),
+      onWorkAdvanced: (listener) => works.listen(listener),
       storage: async () => now(storageOf(runs)),
       pruneRuns: async () => now({ runs: 0, events: 0, bytes: 0 }),
       pinRun: async (id, pinned) => done(Object.assign(runNamed(id), { pinned })),
