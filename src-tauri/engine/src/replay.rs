@@ -281,9 +281,7 @@ impl Replay {
         loop {
             let actions = self.frontier.actions(&self.plan, &self.state);
             let only_starts = actions.iter().all(|a| matches!(a, Action::Start { .. }));
-            let cancelled_first = self.following
-                && only_starts
-                && self.origin.get(self.cursor).is_some_and(|e| matches!(e.event, RunEvent::CancelRequested));
+            let cancelled_first = only_starts && self.comes_next(|e| matches!(e, RunEvent::CancelRequested));
             if actions.is_empty() || cancelled_first || self.exhausted {
                 return;
             }
@@ -299,11 +297,20 @@ impl Replay {
                 }
             }
             for event in events {
+                // The origin is a fork, taken off before this was decided: its change comes first.
+                if self.comes_next(|e| matches!(e, RunEvent::Derived { .. })) {
+                    return;
+                }
                 if !self.exhausted {
                     self.decided(event, entries);
                 }
             }
         }
+    }
+
+    /// Whether the record is followed, and its next event is such a one.
+    fn comes_next(&self, such: impl Fn(&RunEvent) -> bool) -> bool {
+        self.following && self.origin.get(self.cursor).is_some_and(|e| such(&e.event))
     }
 
     fn start(&self, step: usize, attempt: u32) -> RunEvent {

@@ -304,7 +304,8 @@ proptest! {
     #![proptest_config(config())]
 
     /// The replay law: over any plan and any tools, the journal's fold is the live state at every event,
-    /// every recorded decision is made again, and a replay is the origin event by event. A fork at any event ends.
+    /// every recorded decision is made again, and a replay is the origin event by event. A fork at any event ends, and
+    /// where the record held all of its calls its own journal replays as well.
     #[test]
     fn every_journal_replays(run in any_run(), cut in 0usize..200) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
@@ -319,10 +320,12 @@ proptest! {
         let started = entries.iter().position(|e| matches!(e.event, RunEvent::Started { .. })).unwrap();
         let at = entries[(started + cut % (entries.len() - started)).min(entries.len() - 1).max(started)].seq;
         if at < entries.last().unwrap().seq {
-            let (forked, _) = play(Replay::fork(entries.clone(), origin(at, None), vec![], ReplayPolicy::default(), 0).unwrap(), never);
+            let (forked, fork) = play(Replay::fork(entries.clone(), origin(at, None), vec![], ReplayPolicy::default(), 0).unwrap(), never);
             let state = RunState::of(&forked);
             prop_assert!(state.outcome.is_some(), "forked at {at}\n{}", ran.transcript());
             prop_assert!(state.steps.values().all(|s| s.status.is_done()));
+            let found = verify(forked.into()).unwrap();
+            prop_assert!(found.faithful || fork.divergence().is_some(), "forked at {at}: {:?}\n{}", found.divergence, ran.transcript());
         }
     }
 }
