@@ -30,11 +30,16 @@ pub fn timeline(state: &RunState) -> Timeline {
     Timeline {
         wall_ms,
         sum_ms,
-        speed_up: (wall_ms > 0.0).then(|| sum_ms / wall_ms),
+        speed_up: (wall_ms > 0.0 && worked_at_all(state, sum_ms)).then(|| sum_ms / wall_ms),
         critical_path_ms: path.iter().filter_map(|id| steps.iter().find(|s| s.step == *id)).map(|s| s.work_ms).sum(),
         steps: steps.iter().map(|s| TimelineStep { on_critical_path: on_path(&s.step), ..s.clone() }).collect(),
         critical_path: path,
     }
+}
+
+/// Whether there was work to be done side by side: answers from the cache are none.
+fn worked_at_all(state: &RunState, sum_ms: f64) -> bool {
+    sum_ms > 0.0 && state.steps.values().flat_map(|s| &s.attempts).any(|a| a.cached_ms.is_none())
 }
 
 fn bar(id: &str, s: &StepState, after: &dyn Fn(u64) -> f64) -> TimelineStep {
@@ -53,6 +58,7 @@ fn bar(id: &str, s: &StepState, after: &dyn Fn(u64) -> f64) -> TimelineStep {
                 end_ms: end,
                 pause_ms: ended.map(|ended| (after(a.started_ms) - ended).max(0.0)).unwrap_or_default(),
                 cached: a.cached_ms.is_some(),
+                given_up: a.given_up,
                 error: match &a.outcome {
                     Some(AttemptOutcome::Failed { error }) => error.message.clone(),
                     _ => String::new(),

@@ -58,7 +58,8 @@ export function Attempts({ state }: { state: StepState }) {
 
 function AttemptLine({ attempt }: { attempt: Attempt }) {
   const { outcome } = attempt;
-  const word = outcome === null ? "running" : outcome.kind;
+  const open = attempt.given_up ? "cancelled" : attempt.unknown ? "interrupted" : "running";
+  const word = outcome?.kind ?? open;
   return (
     <li data-attempt={word}>
       <div className="run-line">
