@@ -211,6 +211,7 @@ export function simulate(
       fault: null,
       timeout: null,
       unknown: false,
+      given_up: false,
     };
     record(
       at,
