@@ -22,7 +22,7 @@ use toolplan_engine::{
     run::{Gatekeeper, Noted},
     settings::{ActivationScope, Settings},
     tool::{ToolCall, ToolSpec},
-    visibility::Viewer,
+    visibility::{Viewer, is_own_discovery_tool},
 };
 use toolplan_store::Store;
 
@@ -211,6 +211,10 @@ impl ToolRuntime for RunTools {
         arguments: &Map<String, Value>,
         context: &CallContext,
     ) -> Result<ToolResult, ToolError> {
+        // Most calls are of other tools, and what comes now copies request and settings.
+        if !is_own_discovery_tool(tool) {
+            return self.inner.call(tool, arguments, context).await;
+        }
         let RunDiscovery { workbench, request, noted, .. } = &self.discovery;
         let call = ToolCall { tool: tool.name.clone(), arguments: arguments.clone() };
         match workbench.within(request, |within| discovery::answer(&call, within)) {
