@@ -72,13 +72,7 @@ struct Measured {
     waits: Vec<f64>,
 }
 
-async fn appended(
-    store: Arc<Store>,
-    appenders: usize,
-    appends: usize,
-    burst: usize,
-    secret: bool,
-) -> Measured {
+async fn appended(store: Arc<Store>, appenders: usize, appends: usize, burst: usize, secret: bool) -> Measured {
     let mut ids = vec![];
     for _ in 0..appenders {
         let run = store.journal().create_run("burst", "bench", 1).await.expect("the store can be written");

@@ -53,7 +53,8 @@ fn replays(options: &Options) -> Table {
             std::hint::black_box(Record::of(&*entries));
         });
         let (a, b) = (Record::of(&*entries), Record::of(&changed(&entries)));
-        let diffs: Vec<f64> = (0..if options.quick { 3 } else { 25 }).map(|_| timed(|| compare::runs(&a, &b)).1).collect();
+        let diffs: Vec<f64> =
+            (0..if options.quick { 3 } else { 25 }).map(|_| timed(|| compare::runs(&a, &b)).1).collect();
         let events = entries.len();
         table.add(row![steps, events, checked, replayed, folded * events as f64, median(&diffs)]);
     }
@@ -102,7 +103,8 @@ fn changed(entries: &[JournalEntry]) -> Vec<JournalEntry> {
 
 /// The same through the Workbench, with the store.
 fn through(options: &Options) -> Table {
-    let mut table = Table::new("Past runs through the Workbench (ms)", &["what", "events", "first", "p50", "p99", "max"]);
+    let mut table =
+        Table::new("Past runs through the Workbench (ms)", &["what", "events", "first", "p50", "p99", "max"]);
     let steps = if options.quick { 1_000 } else { 25_000 };
     match runs::block_on(looked_into(options, steps)) {
         Ok(rows) => rows.into_iter().for_each(|row| table.add(row)),
@@ -133,9 +135,7 @@ async fn looked_into(options: &Options, steps: usize) -> Result<Vec<Vec<Cell>>, 
     rows.push(measured("diff of two runs of 1,000 steps", count(small)?, repeat / 10, |_| {
         workbench.diff_runs(small, other).map(|_| ())
     })?);
-    rows.push(measured("check of a run of 10 steps", count(ten)?, repeat, |_| {
-        workbench.verify_run(ten).map(|_| ())
-    })?);
+    rows.push(measured("check of a run of 10 steps", count(ten)?, repeat, |_| workbench.verify_run(ten).map(|_| ()))?);
 
     let large = ran(&workbench, steps).await?;
     let (_, opened) = timed(|| workbench.run_at(large, 1));

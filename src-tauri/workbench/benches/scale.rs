@@ -109,7 +109,8 @@ fn graphs(options: &Options) -> Table {
         for case in read.cases.iter().filter(|c| c.optimal_seconds.is_some_and(|s| s > 0.0)).take(limit) {
             let Some((spec, seconds)) = spec_of(case) else { continue };
             let durations: Vec<f64> = seconds.iter().map(|(_, s)| *s).collect();
-            let Some((path, _)) = critical_path(&spec.dependency_indexes(), &durations).filter(|(s, _)| *s > 0.0) else {
+            let Some((path, _)) = critical_path(&spec.dependency_indexes(), &durations).filter(|(s, _)| *s > 0.0)
+            else {
                 continue;
             };
             // Milliseconds of the benchmark for a second of the graph.
