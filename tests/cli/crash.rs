@@ -15,7 +15,7 @@ use std::{
 };
 use toolplan_workbench::{
     Options, Workbench,
-    engine::run::{Go, RunOutcome},
+    engine::run::{Go, RunOutcome, StepStatus},
 };
 
 /// Counts requests by their path. Each answer takes a few milliseconds, so that calls are under way when a kill comes.
@@ -141,9 +141,10 @@ async fn killed_runs_lose_nothing() {
         let stored = workbench.run_events(run, "", 0, u32::MAX).unwrap().rows;
         assert!(stored.iter().map(|r| r.seq).eq(1..=stored.len() as u32), "round {round}: no gap");
         for (line, row) in seen.iter().zip(&stored) {
+            let step = line["event"]["step"].as_str().unwrap_or_default();
             assert_eq!(
-                (&line["seq"], &line["event"]["type"]),
-                (&row.seq.into(), &row.kind.as_str().into()),
+                (&line["seq"], &line["event"]["type"], step),
+                (&row.seq.into(), &row.kind.as_str().into(), row.step.as_str()),
                 "round {round}"
             );
         }
@@ -179,12 +180,24 @@ async fn killed_runs_lose_nothing() {
             rows.iter().map(|r| format!("{} {} {}", r.seq, r.step, r.text)).collect::<Vec<_>>().join("\n")
         };
         assert!(ended, "round {round}: {:?}, was {:?}\n{}", state.outcome, detail.summary, told());
+        for (id, step) in &state.steps {
+            let path = format!("/count/{round}-{id}");
+            let calls = counts.lock().unwrap().get(&path).copied().unwrap_or_default();
+            let writes = state.plan.steps.iter().any(|s| s.id == *id && s.tool == "count");
+            if writes && step.status == StepStatus::Succeeded {
+                assert_eq!(calls, 1, "round {round}: {id} has succeeded");
+            }
+        }
+        assert_eq!(workbench.integrity().unwrap(), [""; 0], "round {round}, at the end");
         let replayed = workbench.verify_run(run).unwrap();
         assert!(replayed.faithful, "round {round}: {:?}", replayed.divergence);
     }
     let twice: Vec<_> =
         counts.lock().unwrap().iter().filter(|(_, n)| **n > 1).map(|(path, n)| format!("{path}: {n}")).collect();
     assert!(twice.is_empty(), "ran twice: {twice:?}");
+    let written = counts.lock().unwrap().len();
+    assert!(written > rounds as usize * 4, "the server was called at all: {written} steps of {rounds} rounds");
+    assert!(asked > 0, "some kills come while a call is under way that must not be repeated");
     println!("{rounds} kills, {interrupted} interrupted runs, {shown} events shown, {asked} steps of unknown outcome");
     assert!(interrupted > rounds / 4, "the kills come while runs are under way: {interrupted} of {rounds}");
 }

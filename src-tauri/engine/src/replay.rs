@@ -10,22 +10,24 @@
 //! asks the runtime gate first.
 
 mod book;
+mod calls;
+mod check;
+mod follow;
 mod inputs;
 mod preview;
 
+pub use calls::cannot_leave;
+pub use check::{Verified, conclude, verify};
 pub use inputs::is_input;
 pub use preview::{Answerer, ForkCall, preview};
 
 use crate::{
     Problem,
-    compare::{self, Divergence, DivergenceKind, Record},
+    compare::Divergence,
     guard::Admitted,
     plan::{Plan, PlanSpec, references, resolve},
-    ports::{ErrorClass, ToolError, ToolResult},
-    redact::is_redacted,
     run::{
-        AnswerSource, AttemptOutcome, Go, JournalEntry, Origin, PauseReason, ReplayPolicy, RunEvent, RunState,
-        StepStatus,
+        AttemptOutcome, Go, JournalEntry, Origin, PauseReason, ReplayPolicy, RunEvent, RunState, StepStatus,
         breakpoint::{arguments_in_charge, in_charge},
         written::write_down,
     },
@@ -96,15 +98,6 @@ pub enum Progress {
     /// It waits for a live call's [`Replay::answer`].
     Waits,
     Ended,
-}
-
-/// What a check of a record found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Verified {
-    pub faithful: bool,
-    pub divergence: Option<Divergence>,
-    /// Events that were decided and compared.
-    pub decisions: u32,
 }
 
 impl Replay {
@@ -329,140 +322,6 @@ impl Replay {
         }
     }
 
-    /// Holds a decision against the record, and takes it in.
-    fn decided(&mut self, event: RunEvent, entries: &mut Vec<JournalEntry>) {
-        if self.following {
-            match self.origin.get(self.cursor) {
-                Some(recorded) if self.same(&event, &recorded.event) => {
-                    let recorded = recorded.clone();
-                    self.cursor += 1;
-                    self.now_ms = self.after(&recorded);
-                    self.take_in(recorded.event, entries);
-                    self.follow_annotations(entries);
-                    return;
-                }
-                // The record breaks off here.
-                None => {
-                    self.exhausted = true;
-                    return;
-                }
-                Some(other) => {
-                    let there = (other.seq, other.event.clone());
-                    self.part_at(&event, there);
-                    self.leave_the_record();
-                    self.settle(entries);
-                }
-            }
-        }
-        self.take_in(event, entries);
-    }
-
-    /// Whether a decision is the recorded one, but for what the clock says.
-    fn same(&self, made: &RunEvent, recorded: &RunEvent) -> bool {
-        match (made, recorded) {
-            (RunEvent::Finished { outcome: a, .. }, RunEvent::Finished { outcome: b, .. }) => a == b,
-            (
-                RunEvent::AttemptStarted { step, attempt, tool, arguments },
-                RunEvent::AttemptStarted { step: s, attempt: n, tool: t, arguments: given },
-            ) => {
-                // A call that could not leave was written down as planned.
-                let planned = || {
-                    let index = self.plan.index(step)?;
-                    Some(arguments_in_charge(&self.plan.steps()[index], &self.state.steps[index]))
-                };
-                (step, attempt, tool) == (s, n, t) && (arguments == given || planned() == Some(given))
-            }
-            (made, recorded) => made == recorded,
-        }
-    }
-
-    /// What the origin says of an attempt beside its start.
-    fn follow_annotations(&mut self, entries: &mut Vec<JournalEntry>) {
-        while self.following
-            && let Some(entry) = self.origin.get(self.cursor)
-            && matches!(
-                entry.event,
-                RunEvent::TimeoutChosen { .. } | RunEvent::FaultInjected { .. } | RunEvent::CalledLive { .. }
-            )
-        {
-            let entry = entry.clone();
-            self.cursor += 1;
-            if !is_of_origin(&entry.event) {
-                self.take_in(entry.event, entries);
-            }
-        }
-    }
-
-    /// Takes the recorded inputs that come next.
-    fn follow_inputs(&mut self, entries: &mut Vec<JournalEntry>) {
-        let before = self.cursor;
-        while let Some(entry) = self.origin.get(self.cursor)
-            && is_input(&entry.event, &self.plan, &self.state)
-        {
-            let entry = entry.clone();
-            self.cursor += 1;
-            if !is_of_origin(&entry.event) {
-                self.now_ms = self.after(&entry);
-                self.take_in(entry.event, entries);
-            }
-        }
-        if self.cursor == before {
-            let there = self.origin.get(before).map(|e| (e.seq, e.event.clone()));
-            let (seq, what) = there.map_or((0, String::new()), |(seq, event)| (seq, named(&event)));
-            self.part(format!("Event {seq}: the origin decided {what}; the replay decides nothing"), Some(seq));
-            self.leave_the_record();
-            self.settle(entries);
-        }
-    }
-
-    /// From here on the replay goes its own way.
-    fn leave_the_record(&mut self) {
-        self.following = false;
-    }
-
-    /// Takes care of what was under way when the record was left: answers on their way arrive as recorded, and nobody
-    /// is there to go on from a pause.
-    fn settle(&mut self, entries: &mut Vec<JournalEntry>) {
-        let started: Vec<(String, u32, u64)> = self
-            .state
-            .steps
-            .iter()
-            .filter(|(_, s)| s.is_in_flight() && !s.edited_result)
-            .filter_map(|(id, s)| s.attempts.last().map(|a| (id.clone(), a.number, a.started_ms)))
-            .collect();
-        for (step, attempt, started_ms) in started {
-            if self.coming.values().any(|c| matches!(c, Coming::Answer { step: s, .. } if *s == step)) {
-                continue;
-            }
-            let Some(a) = self.state.steps.get(&step).and_then(|s| s.attempts.last()).cloned() else { continue };
-            match self.book.find(&step, attempt, &a.tool, &a.arguments) {
-                Some(answer) => {
-                    self.asked.push(preview::Asked::new(&step, &a.tool, &a.arguments, Answerer::Record));
-                    let began = started_ms.saturating_sub(self.base_ms);
-                    let due = (began + answer.duration_ms).max(self.now_ms);
-                    self.expect(due, Coming::Answer { step, attempt, answer });
-                }
-                None => self.ask_other(step, attempt, a.tool, a.arguments, entries),
-            }
-        }
-        let waiting: Vec<(String, u64)> = self
-            .state
-            .steps
-            .iter()
-            .filter(|(_, s)| s.status == StepStatus::Waiting && !s.unknown)
-            .map(|(id, s)| (id.clone(), s.waits_ms.unwrap_or(0)))
-            .collect();
-        for (step, pause_ms) in waiting {
-            self.expect(self.now_ms + pause_ms, Coming::PauseOver { step });
-        }
-        if !self.state.breakpoints.is_empty() {
-            self.take_in(RunEvent::BreakpointsSet { breakpoints: vec![] }, entries);
-        }
-        if self.state.paused.is_some() || self.state.go != Go::Continue {
-            self.take_in(RunEvent::Resumed { go: Go::Continue }, entries);
-        }
-    }
-
     fn expect(&mut self, at_ms: u64, coming: Coming) {
         self.order += 1;
         self.coming.insert((at_ms, self.order), coming);
@@ -525,192 +384,10 @@ impl Replay {
         entries.push(entry);
     }
 
-    /// A call was decided: its answer comes from where the policy says.
-    fn leave(
-        &mut self,
-        step: String,
-        attempt: u32,
-        tool: String,
-        arguments: Map<String, Value>,
-        entries: &mut Vec<JournalEntry>,
-    ) {
-        let by_record = matches!(self.policy.source(&tool), AnswerSource::Recorded | AnswerSource::RecordedOrLive);
-        if self.following {
-            if by_record {
-                return;
-            }
-            self.leave_the_record();
-            // Everything else that is under way; this call is not the record's.
-            self.order += 1;
-            let place = (u64::MAX, self.order);
-            let nothing =
-                Answer { outcome: failed(ErrorClass::Internal, String::new(), ""), duration_ms: 0, cached_ms: None };
-            self.coming.insert(place, Coming::Answer { step: step.clone(), attempt, answer: nothing });
-            self.settle(entries);
-            self.coming.remove(&place);
-        }
-        match by_record.then(|| self.book.find(&step, attempt, &tool, &arguments)).flatten() {
-            Some(answer) => {
-                self.asked.push(preview::Asked::new(&step, &tool, &arguments, Answerer::Record));
-                self.expect(self.now_ms + answer.duration_ms, Coming::Answer { step, attempt, answer });
-            }
-            None => self.ask_other(step, attempt, tool, arguments, entries),
-        }
-    }
-
-    /// The record does not answer the call: it may not, or it does not hold the call.
-    fn ask_other(
-        &mut self,
-        step: String,
-        attempt: u32,
-        tool: String,
-        arguments: Map<String, Value>,
-        entries: &mut Vec<JournalEntry>,
-    ) {
-        let source = self.policy.source(&tool).clone();
-        let answerer = match source {
-            AnswerSource::Recorded => Answerer::Nobody,
-            AnswerSource::Static { .. } => Answerer::Value,
-            AnswerSource::Live | AnswerSource::RecordedOrLive => Answerer::Tool,
-        };
-        self.asked.push(preview::Asked::new(&step, &tool, &arguments, answerer));
-        let outcome = match source {
-            AnswerSource::Recorded => return self.miss(&step, attempt, &tool),
-            AnswerSource::Static { value } => {
-                AttemptOutcome::Succeeded { result: ToolResult { data: value, confidence: None, sources: vec![] } }
-            }
-            AnswerSource::Live | AnswerSource::RecordedOrLive => match cannot_leave(&step, &tool, &arguments) {
-                Some(error) => AttemptOutcome::Failed { error },
-                None => return self.call_live(step, attempt, tool, arguments, entries),
-            },
-        };
-        let answer = Answer { outcome, duration_ms: 0, cached_ms: None };
-        self.expect(self.now_ms, Coming::Answer { step, attempt, answer });
-    }
-
-    fn call_live(
-        &mut self,
-        step: String,
-        attempt: u32,
-        tool: String,
-        arguments: Map<String, Value>,
-        entries: &mut Vec<JournalEntry>,
-    ) {
-        let Some(index) = self.plan.index(&step) else { return };
-        let planned = &self.plan.steps()[index];
-        let previous = planned.dependencies.iter().filter_map(|&d| {
-            let data = self.state.steps[d].result.as_ref()?.data.clone();
-            Some((self.plan.steps()[d].spec.id.clone(), data))
-        });
-        let previous = previous.collect();
-        let timeout_ms = planned.spec.timeout_ms.unwrap_or(self.state.timeout_ms);
-        self.outstanding += 1;
-        self.live.push(LiveCall { step: step.clone(), attempt, tool, arguments, previous, timeout_ms });
-        self.take_in(RunEvent::CalledLive { step, attempt }, entries);
-    }
-
-    /// The record does not hold the call: the step fails, and with it the replay.
-    fn miss(&mut self, step: &str, attempt: u32, tool: &str) {
-        let message =
-            format!("the record holds no answer for {tool} in {step}, attempt {attempt}, with these arguments");
-        self.part(format!("A call that the origin did not make: {message}"), None);
-        if let Some(index) = self.plan.index(step) {
-            self.plan.stop_at(index);
-            self.frontier = Frontier::of(&self.plan, &self.state);
-        }
-        let outcome = failed(ErrorClass::Refused, message, "give the tool a value, or let it live for this replay");
-        let answer = Answer { outcome, duration_ms: 0, cached_ms: None };
-        self.expect(self.now_ms, Coming::Answer { step: step.into(), attempt, answer });
-    }
-
-    fn part(&mut self, sentence: String, seq_a: Option<u32>) {
-        let seq_b = Some(self.state.seq + 1);
-        self.divergence.get_or_insert(Divergence {
-            kind: DivergenceKind::Decision,
-            call: 0,
-            step_a: None,
-            step_b: None,
-            tool_a: None,
-            tool_b: None,
-            seq_a,
-            seq_b,
-            sentence,
-        });
-    }
-
-    fn part_at(&mut self, made: &RunEvent, (seq, recorded): (u32, RunEvent)) {
-        let sentence = format!("Event {seq}: the origin decided {}, the replay {}", named(&recorded), named(made));
-        self.part(sentence, Some(seq));
-        if let Some(divergence) = &mut self.divergence
-            && divergence.step_b.is_none()
-        {
-            divergence.step_a = recorded.step().map(str::to_string);
-            divergence.step_b = made.step().map(str::to_string);
-        }
-    }
-
     /// Milliseconds from the origin's first event to this one.
     fn after(&self, entry: &JournalEntry) -> u64 {
         entry.at_ms.saturating_sub(self.origin.first().map_or(0, |first| first.at_ms))
     }
-}
-
-/// Whether today's scheduler makes every decision of the record, given its inputs. Nothing is stored.
-pub fn verify(origin: Arc<[JournalEntry]>) -> Result<Verified, Problem> {
-    let start = position(&origin, |e| matches!(e, RunEvent::Started { .. })).ok_or_else(not_started)?;
-    let mut replay = Replay::at(origin, start, ReplayPolicy::default(), 0)?;
-    let mut decisions = 0;
-    while replay.divergence.is_none() {
-        match replay.advance() {
-            Progress::Entries { entries, .. } => decisions += entries.len() as u32,
-            Progress::Waits | Progress::Ended => break,
-        }
-    }
-    Ok(Verified { faithful: replay.divergence.is_none(), divergence: replay.divergence, decisions })
-}
-
-/// What a finished replay says of itself: whether it was faithful, else where it first was not. Without the record to
-/// follow to its end, the tool calls decide.
-pub fn conclude(replay: &Replay, origin: &[JournalEntry], made: &[JournalEntry]) -> RunEvent {
-    let divergence = match (&replay.divergence, replay.following) {
-        (Some(divergence), _) => Some(divergence.clone()),
-        (None, true) => None,
-        (None, false) => {
-            let (a, b) = (Record::of(origin), Record::of(made));
-            let pairs = compare::align(&a.state.plan.steps, &b.state.plan.steps);
-            compare::first_divergence(&a, &b, &pairs)
-        }
-    };
-    RunEvent::Compared { faithful: divergence.is_none(), divergence: divergence.map(Box::new) }
-}
-
-fn named(event: &RunEvent) -> String {
-    match event.step() {
-        Some(step) => format!("{} {step}", event.kind()),
-        None => event.kind().to_string(),
-    }
-}
-
-fn failed(class: ErrorClass, message: String, hint: &str) -> AttemptOutcome {
-    AttemptOutcome::Failed { error: ToolError::new(class, message, hint) }
-}
-
-/// Why a call cannot go to its tool, whatever the gate says.
-pub fn cannot_leave(step: &str, tool: &str, arguments: &Map<String, Value>) -> Option<ToolError> {
-    if arguments.values().any(is_redacted) {
-        let message = format!("{tool} in {step} needs a secret that was left out of the record");
-        let hint = "answer it from the record, or give the fork arguments without the placeholder";
-        return Some(ToolError::new(ErrorClass::Refused, message, hint));
-    }
-    let (argument, reference) = references(arguments).into_iter().next()?;
-    let message = format!("{argument} of {tool} in {step} refers to a result of {} that is not there", reference.step);
-    let hint = "change the reference, or give the step that it names a result that holds it";
-    Some(ToolError::new(ErrorClass::Validation, message, hint))
-}
-
-/// What the origin says of its own origin, and of who answered there, is not the replay's.
-fn is_of_origin(event: &RunEvent) -> bool {
-    matches!(event, RunEvent::Derived { .. } | RunEvent::Compared { .. } | RunEvent::CalledLive { .. })
 }
 
 fn position(entries: &[JournalEntry], which: impl Fn(&RunEvent) -> bool) -> Option<usize> {

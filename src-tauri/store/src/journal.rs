@@ -267,7 +267,8 @@ impl Journal<'_> {
                     }
                     let Ok(event) = RunEvent::from_json(line.body.as_bytes()) else { break };
                     let (_, event) = Encoded::new(event, &self.0.redactor())?;
-                    writer::insert(db, line.run, line.seq, line.at_ms, "", &[event])?;
+                    let place = writer::Place { run: line.run, seq: line.seq, at_ms: line.at_ms, owner: "" };
+                    writer::insert(db, &place, &[event])?;
                     *last = Some(line.seq);
                 }
                 Ok(())

@@ -11,6 +11,7 @@ mod journal;
 mod machine;
 mod open;
 mod overhead;
+mod past;
 mod peers;
 mod runs;
 mod scale;
@@ -37,7 +38,7 @@ pub(crate) struct Options {
 
 type Section = (&'static str, fn(&Options) -> Vec<Table>);
 
-const SECTIONS: [Section; 10] = [
+const SECTIONS: [Section; 11] = [
     ("decision", decision::tables),
     ("screen", screen::tables),
     ("speedup", speedup::tables),
@@ -48,6 +49,7 @@ const SECTIONS: [Section; 10] = [
     ("open", open::tables),
     ("scale", scale::tables),
     ("search", search::tables),
+    ("past", past::tables),
 ];
 
 fn main() -> ExitCode {

@@ -18,7 +18,18 @@ pub(crate) fn tables(options: &Options) -> Vec<Table> {
     let peers = Peers::measure(options, repeat);
     let mut beside = Table::new(
         "Overhead per no-op step (µs, wall time / steps)",
-        &["steps", "shape", "Toolplan, SQLite", "Toolplan, no journal", "asyncio", "LangGraph", "LangGraph, SQLite"],
+        &[
+            "steps",
+            "shape",
+            "Toolplan, SQLite",
+            "Toolplan, no journal",
+            "asyncio",
+            "LangGraph",
+            "LangGraph, SQLite",
+            "× asyncio",
+            "LangGraph ÷ ours",
+            "LangGraph, SQLite ÷ ours",
+        ],
     );
     let mut journaled = Table::new(
         "The journaled runs in detail",
@@ -57,14 +68,18 @@ pub(crate) fn tables(options: &Options) -> Vec<Table> {
                 (stored, transactions, bare)
             });
             let peer = |who: &str| peers.get(who, shape, steps);
+            let ours = median(&stored);
             beside.add(row![
                 steps,
                 shape,
-                median(&stored),
+                ours,
                 median(&bare),
                 peer("asyncio"),
                 peer("langgraph"),
                 peer("langgraph_sqlite"),
+                peer("asyncio").map(|us| ours / us),
+                peer("langgraph").map(|us| us / ours),
+                peer("langgraph_sqlite").map(|us| us / ours),
             ]);
             journaled.add(row![
                 steps,
@@ -80,7 +95,7 @@ pub(crate) fn tables(options: &Options) -> Vec<Table> {
         }
     }
     beside.note(format!(
-        "Medians of {repeat} runs after one to warm up. `parallel` starts all steps at once, `parallel_5` at most five, \
+        "Medians of {repeat} runs after one to warm up; the last three columns compare the journaled runs. `parallel` starts all steps at once, `parallel_5` at most five, \
          `chain` one after the other. {}",
         peers.about()
     ));

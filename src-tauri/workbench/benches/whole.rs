@@ -22,7 +22,7 @@ use toolplan_workbench::{
 pub(crate) fn tables(options: &Options) -> Vec<Table> {
     let mut table = Table::new(
         "Overhead per mock step through the Workbench (µs, wall time / steps)",
-        &["tools", "steps", "parallel limit", "shape", "µs a step"],
+        &["tools", "steps", "parallel limit", "shape", "µs a step", "ms a run"],
     );
     let repeat = if options.quick { 1 } else { 5 };
     for tools in [10, 1_000, 20_000] {
@@ -30,12 +30,15 @@ pub(crate) fn tables(options: &Options) -> Vec<Table> {
         let measured = runs::block_on(async {
             let mut rows = vec![];
             for (shape, graph, steps, limit) in [
+                // What a run costs beside its steps: the planning, its place in the journal, its beginning and its end.
+                ("chain", Graph::Chain, 1, 5),
                 ("parallel", Graph::Parallel, 100, 5),
                 ("parallel", Graph::Parallel, 1_000, 1_000),
                 ("chain", Graph::Chain, 100, 5),
+                ("chain", Graph::Chain, 1_000, 5),
             ] {
                 let us = steps_through(specs.clone(), graph, steps, limit, repeat).await?;
-                rows.push(row![tools, steps, limit as usize, shape, us]);
+                rows.push(row![tools, steps, limit as usize, shape, us, us * steps as f64 / 1000.0]);
             }
             Ok::<_, Problem>(rows)
         });

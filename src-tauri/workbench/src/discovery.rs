@@ -227,6 +227,7 @@ impl ToolRuntime for RunTools {
         arguments: &Map<String, Value>,
         context: &CallContext,
     ) -> Result<ToolResult, ToolError> {
+        // Most calls are of other tools, and what comes now copies request and settings.
         if !is_own_discovery_tool(tool) {
             return self.inner.call(tool, arguments, context).await;
         }

@@ -320,7 +320,9 @@ fn apply(state: &mut RunState, entry: &JournalEntry) {
 }
 
 pub(crate) fn tool_of<'s>(state: &'s RunState, step: &str) -> &'s str {
-    state.plan.steps.iter().find(|s| s.id == step).map_or("", |s| &s.tool)
+    // The states stand in plan order, but for a damaged plan that has a step twice.
+    let there = state.steps.get_index_of(step).and_then(|at| state.plan.steps.get(at)).filter(|s| s.id == step);
+    there.or_else(|| state.plan.steps.iter().find(|s| s.id == step)).map_or("", |s| &s.tool)
 }
 
 fn line(entry: &JournalEntry, tool: Arc<str>) -> Line {

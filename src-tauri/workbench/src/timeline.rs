@@ -30,11 +30,16 @@ pub fn timeline(state: &RunState) -> Timeline {
     Timeline {
         wall_ms,
         sum_ms,
-        speed_up: (wall_ms > 0.0).then(|| sum_ms / wall_ms),
+        speed_up: (wall_ms > 0.0 && worked_at_all(state, sum_ms)).then(|| sum_ms / wall_ms),
         critical_path_ms: path.iter().filter_map(|id| steps.iter().find(|s| s.step == *id)).map(|s| s.work_ms).sum(),
         steps: steps.iter().map(|s| TimelineStep { on_critical_path: on_path(&s.step), ..s.clone() }).collect(),
         critical_path: path,
     }
+}
+
+/// Whether there was work to be done side by side: answers from the cache are none.
+fn worked_at_all(state: &RunState, sum_ms: f64) -> bool {
+    sum_ms > 0.0 && state.steps.values().flat_map(|s| &s.attempts).any(|a| a.cached_ms.is_none())
 }
 
 fn bar(id: &str, s: &StepState, after: &dyn Fn(u64) -> f64) -> TimelineStep {
@@ -53,6 +58,7 @@ fn bar(id: &str, s: &StepState, after: &dyn Fn(u64) -> f64) -> TimelineStep {
                 end_ms: end,
                 pause_ms: ended.map(|ended| (after(a.started_ms) - ended).max(0.0)).unwrap_or_default(),
                 cached: a.cached_ms.is_some(),
+                given_up: a.given_up,
                 error: match &a.outcome {
                     Some(AttemptOutcome::Failed { error }) => error.message.clone(),
                     _ => String::new(),
@@ -84,4 +90,59 @@ fn path(state: &RunState, worked: &[f64]) -> Vec<String> {
     }
     let longest = critical_path(&deps, worked).map(|(_, path)| path).unwrap_or_default();
     longest.into_iter().map(|i| state.plan.steps[i].id.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use toolplan_engine::run::{JournalEntry, RunEvent};
+
+    /// The state after these events, one each ten milliseconds.
+    fn after(events: &[serde_json::Value]) -> RunState {
+        let plan = json!({"steps": [{"id": "a", "tool": "t"}, {"id": "b", "tool": "t"}]});
+        let started = json!({"type": "started", "plan": plan, "catalog_revision": 1, "parallel_limit": 5,
+            "timeout_ms": 30_000, "retry": {"max_retries": 3, "base_ms": 1_000}});
+        let entries = [&started].into_iter().chain(events).zip(1_u32..).map(|(event, seq)| JournalEntry {
+            seq,
+            at_ms: u64::from(seq) * 10,
+            event: serde_json::from_value::<RunEvent>(event.clone()).expect("an event"),
+        });
+        RunState::of(&entries.collect::<Vec<_>>())
+    }
+
+    fn called(step: &str) -> serde_json::Value {
+        json!({"type": "attempt_started", "step": step, "attempt": 1, "tool": "t", "arguments": {}})
+    }
+
+    fn answered(step: &str, duration_ms: u32) -> serde_json::Value {
+        let result = json!({"data": 1, "confidence": null, "sources": []});
+        json!({"type": "attempt_finished", "step": step, "attempt": 1, "duration_ms": duration_ms,
+            "outcome": {"kind": "succeeded", "result": result}})
+    }
+
+    fn from_cache(step: &str) -> serde_json::Value {
+        json!({"type": "cache_hit", "step": step, "attempt": 1, "age_ms": 7})
+    }
+
+    /// W-05: a cancelled call ends where it was given up, and that is the time it took.
+    #[test]
+    fn a_cancelled_call_has_an_end() {
+        let shown = timeline(&after(&[called("a"), called("b"), json!({"type": "step_cancelled", "step": "a"})]));
+        let a = &shown.steps[0];
+        assert_eq!((a.attempts[0].given_up, a.attempts[0].end_ms, a.work_ms), (true, Some(30.0), 20.0));
+        let b = &shown.steps[1].attempts[0];
+        assert_eq!((b.given_up, b.end_ms), (false, None), "it goes on");
+    }
+
+    /// W-05: nothing was done side by side where every answer came from the cache or took no time.
+    #[test]
+    fn no_work_has_no_speed_up() {
+        let end = json!({"type": "finished", "outcome": "succeeded", "duration_ms": 20});
+        let of = |events: &[serde_json::Value]| timeline(&after(events)).speed_up;
+        let (a, b) = ([called("a"), from_cache("a"), answered("a", 1)], [called("b"), answered("b", 40)]);
+        assert_eq!(of(&[&a[..], &[end.clone()]].concat()), None);
+        assert_eq!(of(&[&a[..], &b[..], &[end.clone()]].concat()), Some(41.0 / 20.0));
+        assert_eq!(of(&[called("b"), answered("b", 0), end]), None);
+    }
 }

@@ -346,7 +346,7 @@ pub struct Timeline {
     pub wall_ms: f64,
     /// The steps one after the other.
     pub sum_ms: f64,
-    /// `sum_ms / wall_ms`; null when nothing took time.
+    /// `sum_ms / wall_ms`; null when nothing took time, or everything came from the cache.
     pub speed_up: Option<f64>,
 }
 
@@ -376,6 +376,8 @@ pub struct TimelineAttempt {
     /// Between the attempt before and this one.
     pub pause_ms: f64,
     pub cached: bool,
+    /// Cancelled before it answered.
+    pub given_up: bool,
     /// Empty when it succeeded.
     pub error: String,
 }

@@ -241,6 +241,8 @@ export type Attempt = {
 	unknown?: boolean,
 	/**  In a replay or fork: the tool itself was called. */
 	live?: boolean,
+	/**  Cancelled before it answered; `duration_ms` goes up to then. */
+	given_up?: boolean,
 };
 
 /**  How an attempt ended. */
@@ -2382,7 +2384,7 @@ export type Timeline = {
 	wall_ms: number | null,
 	/**  The steps one after the other. */
 	sum_ms: number | null,
-	/**  `sum_ms / wall_ms`; null when nothing took time. */
+	/**  `sum_ms / wall_ms`; null when nothing took time, or everything came from the cache. */
 	speed_up: number | null,
 };
 
@@ -2395,6 +2397,8 @@ export type TimelineAttempt = {
 	/**  Between the attempt before and this one. */
 	pause_ms: number | null,
 	cached: boolean,
+	/**  Cancelled before it answered. */
+	given_up: boolean,
 	/**  Empty when it succeeded. */
 	error: string,
 };

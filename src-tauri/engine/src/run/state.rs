@@ -67,6 +67,9 @@ pub struct Attempt {
     /// In a replay or fork: the tool itself was called.
     #[serde(default)]
     pub live: bool,
+    /// Cancelled before it answered; `duration_ms` goes up to then.
+    #[serde(default)]
+    pub given_up: bool,
 }
 
 /// A timeout that the tool's history suggests (O-11).
@@ -116,6 +119,19 @@ impl StepState {
     /// Its call has left and has not answered.
     pub fn is_in_flight(&self) -> bool {
         self.status == StepStatus::Running && self.attempts.last().is_some_and(|a| a.outcome.is_none())
+    }
+
+    /// The call that has left and of which nothing has been heard since.
+    fn open_attempt(&mut self) -> Option<&mut Attempt> {
+        self.attempts.last_mut().filter(|a| a.outcome.is_none() && !a.unknown && !a.given_up)
+    }
+
+    /// Nobody waits for its call any more.
+    fn give_up(&mut self, at_ms: u64) {
+        if let Some(attempt) = self.open_attempt() {
+            attempt.given_up = true;
+            attempt.duration_ms = Some(at_ms.saturating_sub(attempt.started_ms));
+        }
     }
 }
 
@@ -224,6 +240,7 @@ impl RunState {
                         timeout: None,
                         unknown: false,
                         live: false,
+                        given_up: false,
                     });
                 })
             }
@@ -258,11 +275,17 @@ impl RunState {
                 self.finish(step, StepStatus::Skipped, entry.at_ms);
                 self.with(step, |s| s.skip = Some(reason.clone()));
             }
-            RunEvent::StepCancelled { step } => self.finish(step, StepStatus::Cancelled, entry.at_ms),
+            RunEvent::StepCancelled { step } => {
+                self.finish(step, StepStatus::Cancelled, entry.at_ms);
+                self.with(step, |s| s.give_up(entry.at_ms));
+            }
             RunEvent::CancelRequested => self.cancelling = true,
             RunEvent::Finished { outcome, duration_ms } => {
                 self.outcome = Some(*outcome);
                 self.duration_ms = Some(*duration_ms);
+                if *outcome == RunOutcome::Interrupted {
+                    self.steps.values_mut().filter_map(StepState::open_attempt).for_each(|a| a.unknown = true);
+                }
             }
             RunEvent::Discovery { event: DiscoveryEvent::Activated { tool_name, .. }, .. } => {
                 if !self.activated.contains(tool_name) {

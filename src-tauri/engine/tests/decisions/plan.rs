@@ -1,8 +1,8 @@
 //! Plans as data: stages, findings, references, estimates (P-06 to P-10).
 
 use crate::{
-    bench::{checked, plan_spec},
     desk::Desk,
+    lines::{checked, plan_spec},
 };
 use expect_test::{Expect, expect};
 use serde_json::{Map, Value, json};

@@ -2,12 +2,9 @@
 //!
 //! The cases are the same at every run; `PROPTEST_RNG_SEED=… PROPTEST_CASES=…` tries others.
 
-use crate::{
-    bench::{Bench, Deed, Script},
-    desk::{Desk, calls, slice_utf16, tool},
-};
+use crate::desk::{Desk, calls, slice_utf16, tool};
 use proptest::{
-    collection::{btree_set, vec},
+    collection::vec,
     prelude::*,
     sample::{Index, select, subsequence},
     test_runner::RngSeed,
@@ -17,14 +14,11 @@ use std::collections::BTreeSet;
 use toolplan_engine::{
     decompose::{MAX_SUB_QUERIES, decompose, from_questions},
     guard::reference,
-    plan::{ExecutionMode, PlanSpec, StepSpec},
     planning::{Answer, Planning},
-    ports::ErrorClass,
     request::{Decomposition, ExecutionState, Planner, Request, RoutingPlan, Session, SubQuery},
-    run::{BreakOn, Breakpoint, Command, Go, RunEvent, RunState, StepStatus, When},
     select::Reply,
     settings::{GuardMode, Mode, Settings, ToolPolicy, VisibilityRule},
-    tool::{Classification, Fallback, FallbackCondition, Loading, RetryPolicy, ToolSpec},
+    tool::{Classification, Fallback, FallbackCondition, Loading, ToolSpec},
     verdict::{Gate, Source},
     visibility::{effective_state, in_prompt, visible},
 };
@@ -492,197 +486,5 @@ proptest! {
                 prop_assert!(part.dependencies.iter().all(|d| earlier.contains(&d.as_str())), "{part:?}");
             }
         }
-    }
-}
-
-fn any_deeds() -> impl Strategy<Value = Vec<(Deed, u64)>> {
-    let class = select(vec![ErrorClass::Transient, ErrorClass::Timeout, ErrorClass::Refused, ErrorClass::Internal]);
-    let deed = prop_oneof![
-        5 => proptest::option::of(0.0f32..1.0).prop_map(|confidence| Deed::Answer { data: None, confidence }),
-        3 => class.prop_map(Deed::Fail),
-        1 => Just(Deed::Hang),
-    ];
-    vec((deed, select(vec![0, 0, 1, 10, 500])), 1..4)
-}
-
-#[derive(Debug, Clone)]
-pub struct AnyRun {
-    pub spec: PlanSpec,
-    deeds: Vec<(String, Vec<(Deed, u64)>)>,
-    limit: u32,
-    cancel_after: Option<u64>,
-    killed: Option<usize>,
-}
-
-impl AnyRun {
-    pub fn bench(&self) -> Bench {
-        let mut script = Script::default();
-        self.deeds.iter().for_each(|(tool, deeds)| script.set(tool, deeds.clone()));
-        Bench::of(self.spec.clone(), script).but(|b| {
-            b.settings.parallel_limit = self.limit;
-            b.cancel_after = self.cancel_after;
-            b.today.kill_switch = self.killed.iter().map(|k| format!("s{k}")).collect();
-        })
-    }
-}
-
-type StepParts = (BTreeSet<usize>, BTreeSet<usize>, bool, bool, u32, Option<f32>, bool, u32);
-
-/// A plan without cycles whose steps are listed in any order, over tools that do anything.
-pub fn any_run() -> impl Strategy<Value = AnyRun> {
-    let step = (
-        btree_set(0usize..8, 0..3),
-        btree_set(0usize..8, 0..2),
-        proptest::bool::weighted(0.15),
-        proptest::bool::weighted(0.3),
-        0u32..3,
-        proptest::option::weighted(0.3, 0.0f32..1.0),
-        any::<bool>(),
-        select(vec![0u32, 20, 2000]),
-    );
-    let of_run = (vec(step, 1..9), vec(any_deeds(), 9), 1u32..5);
-    (of_run, proptest::option::weighted(0.2, 0u64..3000), proptest::option::weighted(0.2, 0usize..8), any::<u64>())
-        .prop_map(|((steps, deeds, limit), cancel_after, killed, order)| {
-            let count = steps.len();
-            let mut listed: Vec<StepSpec> =
-                steps.into_iter().enumerate().map(|(at, parts)| step_of(at, parts)).collect();
-            listed.rotate_left((order % count as u64) as usize);
-            if order & 64 == 0 {
-                listed.reverse();
-            }
-            let names = (0..8).map(|i| format!("s{i}")).chain(["spare".to_string()]);
-            AnyRun {
-                spec: PlanSpec { steps: listed, reasoning: String::new() },
-                deeds: names.zip(deeds).collect(),
-                limit,
-                cancel_after,
-                killed: killed.filter(|k| *k < count),
-            }
-        })
-}
-
-/// Step number `at` depends on steps of lower numbers only.
-fn step_of(at: usize, (after, from, critical, sequential, tries, threshold, on_error, timeout): StepParts) -> StepSpec {
-    let condition = if on_error { FallbackCondition::OnError } else { FallbackCondition::OnLowConfidence };
-    let from: Vec<Value> =
-        from.into_iter().filter(|d| *d < at).map(|d| json!({"$from": format!("s{d}"), "path": ""})).collect();
-    StepSpec {
-        id: format!("s{at}"),
-        tool: format!("s{at}"),
-        arguments: Map::from_iter([("input".to_string(), Value::from(from))]),
-        dependencies: after.into_iter().filter(|d| *d < at).map(|d| format!("s{d}")).collect(),
-        mode: if sequential { ExecutionMode::Sequential } else { ExecutionMode::Parallel },
-        timeout_ms: Some(timeout).filter(|t| *t > 0),
-        retry: Some(RetryPolicy { max_retries: tries, base_ms: 100 }),
-        fallback: threshold.map(|t| Fallback { condition, threshold: Some(t), ..Fallback::on_error("spare") }),
-        critical,
-        ..Default::default()
-    }
-}
-
-proptest! {
-    #![proptest_config(config())]
-
-    /// O-01 to O-10, R-04: any plan over any tools ends; the bench checks that the journal comes first and that the
-    /// fold of the journal is the live state, at every event. No step starts before its dependencies have succeeded,
-    /// no more run than the limit allows, sequential steps never overlap, and every step ends in one way.
-    #[test]
-    fn any_run_ends_and_keeps_its_laws(run in any_run()) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-        let ran = runtime.block_on(run.bench().run());
-        prop_assert!(ran.result.is_ok(), "{:?}\n{}", ran.result, ran.transcript());
-        let state = ran.state();
-        prop_assert!(state.outcome.is_some());
-        prop_assert!(state.steps.values().all(|s| s.status.is_done()), "{}", ran.transcript());
-        prop_assert!(ran.most_at_once <= run.limit as usize);
-        prop_assert_eq!(ran.still_working, 0);
-
-        let mut now = RunState::default();
-        let mut ended = BTreeSet::new();
-        for entry in &ran.entries {
-            if let RunEvent::AttemptStarted { step, .. } = &entry.event {
-                let spec = run.spec.steps.iter().find(|s| s.id == *step).unwrap();
-                let referred = spec.arguments["input"].as_array().unwrap().iter().map(|r| r["$from"].as_str().unwrap());
-                for needed in spec.dependencies.iter().map(String::as_str).chain(referred) {
-                    prop_assert_eq!(now.steps[needed].status, StepStatus::Succeeded, "{} before {}", step, needed);
-                }
-                prop_assert!(!now.cancelling, "{} starts after the cancellation", step);
-            }
-            if let RunEvent::StepSucceeded { step } | RunEvent::StepFailed { step, .. } | RunEvent::StepSkipped { step, .. } | RunEvent::StepCancelled { step } = &entry.event {
-                prop_assert!(ended.insert(step.clone()), "{} ends twice", step);
-            }
-            now.apply(entry);
-            let active = |s: &&StepSpec| now.steps.get(&s.id).is_some_and(|s| s.status == StepStatus::Running && s.attempts.last().is_some_and(|a| a.outcome.is_none()));
-            let running: Vec<_> = run.spec.steps.iter().filter(active).collect();
-            prop_assert!(running.len() <= run.limit as usize, "{}", ran.transcript());
-            prop_assert!(running.iter().filter(|s| s.mode == ExecutionMode::Sequential).count() <= 1, "{}", ran.transcript());
-        }
-        if let Some(killed) = run.killed {
-            prop_assert!(ran.calls.iter().all(|c| c.tool != format!("s{killed}")), "a refused tool is called");
-        }
-        let finished = matches!(ran.entries.last().unwrap().event, RunEvent::Finished { .. });
-        prop_assert!(finished, "{}", ran.transcript());
-        crate::control::frontier_is_the_scan(&run.spec, &ran.entries);
-    }
-
-    /// O-07, O-01, O-02: whatever a person does to a run, at whatever moment, it ends; no step starts while one of its
-    /// attempts is under way, before its dependencies have succeeded, while the run is paused, or beyond the limit.
-    #[test]
-    fn any_hands_keep_the_laws(run in any_run(), hands in vec((0_u64..3000, 0_usize..10, 0_usize..8), 0..12)) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-        let mut script = Script::default();
-        run.deeds.iter().for_each(|(tool, deeds)| script.set(tool, deeds.clone()));
-        let steps: Vec<String> = run.spec.steps.iter().map(|s| s.id.clone()).collect();
-        prop_assume!(!steps.is_empty());
-        let mut commands: Vec<(u64, Command)> = hands
-            .iter()
-            .map(|(at, what, which)| {
-                let step = steps[which % steps.len()].clone();
-                let command = match what {
-                    0 => Command::Pause,
-                    1 => Command::Resume { go: Go::Continue },
-                    2 => Command::Resume { go: Go::Step },
-                    3 => Command::NextStage,
-                    4 => Command::Resume { go: Go::To { step } },
-                    5 => Command::CancelStep { step },
-                    6 => Command::EditResult { step, data: json!({"items": [1]}) },
-                    7 => Command::Skip { step },
-                    8 => Command::Retry { step },
-                    _ => {
-                        let on = BreakOn::Step { step, when: When::Before };
-                        Command::SetBreakpoints { breakpoints: vec![Breakpoint { id: 1, on, enabled: true }] }
-                    }
-                };
-                (*at, command)
-            })
-            .collect();
-        commands.sort_by_key(|(at, _)| *at);
-        // In the end everybody lets go of it.
-        commands.push((5_000_000, Command::SetBreakpoints { breakpoints: vec![] }));
-        commands.push((5_000_001, Command::Resume { go: Go::Continue }));
-        let bench = Bench::of(run.spec.clone(), script).but(|b| {
-            b.settings.parallel_limit = run.limit;
-            b.commands = commands;
-        });
-        let ran = runtime.block_on(bench.run());
-        prop_assert!(ran.result.is_ok(), "{:?}\n{}", ran.result, ran.transcript());
-        prop_assert!(ran.most_at_once <= run.limit as usize);
-        prop_assert_eq!(ran.still_working, 0);
-        let mut now = RunState::default();
-        for entry in &ran.entries {
-            if let RunEvent::AttemptStarted { step, .. } = &entry.event {
-                prop_assert!(now.paused.is_none(), "{} starts in a pause\n{}", step, ran.transcript());
-                prop_assert!(!now.steps[step].is_in_flight(), "{} starts twice\n{}", step, ran.transcript());
-                prop_assert!(!now.steps[step].status.is_done(), "{} starts after its end\n{}", step, ran.transcript());
-                let spec = run.spec.steps.iter().find(|s| s.id == *step).unwrap();
-                for needed in &spec.dependencies {
-                    prop_assert_eq!(now.steps[needed].status, StepStatus::Succeeded, "{} before {}", step, needed);
-                }
-            }
-            now.apply(entry);
-        }
-        prop_assert!(now.outcome.is_some(), "{}", ran.transcript());
-        prop_assert!(now.steps.values().all(|s| s.status.is_done()), "{}", ran.transcript());
-        crate::control::frontier_is_the_scan(&run.spec, &ran.entries);
     }
 }

@@ -1,10 +1,6 @@
-//! Replays and forks out of a record, and the law that every journal can be replayed (O-10, R-04).
+//! Replays and forks out of a record.
 
-use crate::{
-    bench::{Bench, Ran},
-    properties::{any_run, config},
-};
-use proptest::prelude::*;
+use crate::bench::{Bench, Ran};
 use serde_json::{Value, json};
 use std::{sync::Arc, time::Instant};
 use toolplan_engine::{
@@ -16,11 +12,11 @@ use toolplan_engine::{
     },
 };
 
-fn record(ran: &Ran) -> Arc<[JournalEntry]> {
+pub fn record(ran: &Ran) -> Arc<[JournalEntry]> {
     ran.entries.clone().into()
 }
 
-fn origin(at: u32, change: Option<ForkChange>) -> Origin {
+pub fn origin(at: u32, change: Option<ForkChange>) -> Origin {
     Origin { run: 1, uid: "u".into(), at, change: change.map(Box::new), policy: ReplayPolicy::default() }
 }
 
@@ -29,7 +25,7 @@ fn policy(tools: &[(&str, AnswerSource)]) -> ReplayPolicy {
 }
 
 /// All that a replay does. Live calls are answered by `live`.
-fn play(mut replay: Replay, mut live: impl FnMut(&LiveCall) -> Value) -> (Vec<JournalEntry>, Replay) {
+pub fn play(mut replay: Replay, mut live: impl FnMut(&LiveCall) -> Value) -> (Vec<JournalEntry>, Replay) {
     let mut made = replay.prefix();
     let mut fold = RunState::of(&made);
     loop {
@@ -51,7 +47,7 @@ fn play(mut replay: Replay, mut live: impl FnMut(&LiveCall) -> Value) -> (Vec<Jo
     }
 }
 
-fn never(call: &LiveCall) -> Value {
+pub fn never(call: &LiveCall) -> Value {
     panic!("a live call: {call:?}")
 }
 
@@ -298,34 +294,4 @@ async fn replays_are_quick() {
     }
     let took = began.elapsed();
     assert!(took.as_secs() < 5, "100 replays took {took:?}");
-}
-
-proptest! {
-    #![proptest_config(config())]
-
-    /// The replay law: over any plan and any tools, the journal's fold is the live state at every event,
-    /// every recorded decision is made again, and a replay is the origin event by event. A fork at any event ends, and
-    /// where the record held all of its calls its own journal replays as well.
-    #[test]
-    fn every_journal_replays(run in any_run(), cut in 0usize..200) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-        let ran = runtime.block_on(run.bench().run());
-        let entries = record(&ran);
-        let found = verify(entries.clone()).unwrap();
-        prop_assert!(found.faithful, "{:?}\n{}", found.divergence, ran.transcript());
-        let (made, replay) = play(Replay::new(entries.clone(), origin(0, None), ReplayPolicy::default(), 0).unwrap(), never);
-        prop_assert!(replay.is_following());
-        prop_assert_eq!(made.len(), entries.len() + 1);
-
-        let started = entries.iter().position(|e| matches!(e.event, RunEvent::Started { .. })).unwrap();
-        let at = entries[(started + cut % (entries.len() - started)).min(entries.len() - 1).max(started)].seq;
-        if at < entries.last().unwrap().seq {
-            let (forked, fork) = play(Replay::fork(entries.clone(), origin(at, None), vec![], ReplayPolicy::default(), 0).unwrap(), never);
-            let state = RunState::of(&forked);
-            prop_assert!(state.outcome.is_some(), "forked at {at}\n{}", ran.transcript());
-            prop_assert!(state.steps.values().all(|s| s.status.is_done()));
-            let found = verify(forked.into()).unwrap();
-            prop_assert!(found.faithful || fork.divergence().is_some(), "forked at {at}: {:?}\n{}", found.divergence, ran.transcript());
-        }
-    }
 }

@@ -1,18 +1,13 @@
 //! Plans at work: the driver over a journal in memory and scripted tools (O-01 to O-10, V-07).
 
-use crate::bench::{Bench, Ran};
-use expect_test::{Expect, expect};
+use crate::bench::{Bench, check};
+use expect_test::expect;
 use serde_json::{Value, json};
 use toolplan_engine::{
     ports::ErrorClass,
-    run::{RunEvent, RunOutcome, RunState, StepStatus},
+    run::{Message, RunEvent, RunOutcome, RunState, StepStatus},
+    settings::RunSettings,
 };
-
-/// A plan, what its tools do, and the journal.
-#[track_caller]
-fn check(ran: &Ran, expected: Expect) {
-    expected.assert_eq(&ran.transcript());
-}
 
 /// T1-5, O-01: three independent steps take as long as the longest, not their sum.
 #[tokio::test(start_paused = true)]
@@ -71,6 +66,17 @@ async fn a_result_is_not_a_reference() {
     assert!(ran.calls.iter().all(|c| c.tool == "a"));
 }
 
+/// T1-7, T1-8, source 001: three retries after 1, 2 and 4 s, 30 s, five at once, results kept for 300 s, where nobody
+/// says otherwise. The other tests of this file run with these.
+#[test]
+fn the_defaults_are_those_of_the_source() {
+    let RunSettings { parallel_limit, timeout_ms, retry, backoff, cache, .. } = RunSettings::default();
+    assert_eq!((parallel_limit, timeout_ms, retry.max_retries), (5, 30_000, 3));
+    let pauses = [1, 2, 3].map(|tries| u64::from(retry.base_ms) * backoff.factor(tries));
+    assert_eq!(pauses, [1_000, 2_000, 4_000]);
+    assert_eq!((cache.enabled, cache.ttl_s), (true, 300));
+}
+
 /// T1-7, O-03: fail, fail, ok is a success after 1 s + 2 s, with every attempt in the journal.
 #[tokio::test(start_paused = true)]
 async fn two_failures_and_a_success() {
@@ -86,7 +92,7 @@ async fn two_failures_and_a_success() {
     assert_eq!(ran.state().steps["a"].attempts.len(), 3);
 }
 
-/// O-03: three retries, then the failure; a step that waits for its retry leaves its slot to others.
+/// T1-7, O-03: three retries after 1, 2 and 4 s, then the failure; a step that waits for its retry leaves its slot to others.
 #[tokio::test(start_paused = true)]
 async fn retries_end() {
     let ran = Bench::new("a, b", "a: fail | b: ok 500").but(|b| b.settings.parallel_limit = 1).run().await;
@@ -376,4 +382,21 @@ async fn a_damaged_journal_opens() {
 #[tokio::test(start_paused = true)]
 async fn an_empty_plan_ends() {
     check(&Bench::new("", "").run().await, expect!["0 start of 0; end succeeded after 0"]);
+}
+
+/// O-02: tools learn the conversation, the metadata and the start of the run.
+#[tokio::test(start_paused = true)]
+async fn a_call_knows_its_run() {
+    let said = Message { role: "user".into(), text: "hello".into() };
+    let ran = Bench::new("a", "")
+        .but(|b| {
+            b.options.conversation = vec![said.clone()];
+            b.options.metadata = json!({"locale": "de"}).as_object().unwrap().clone();
+        })
+        .run()
+        .await;
+    let context = &ran.contexts[0];
+    assert_eq!((context.given.conversation.as_slice(), &context.given.metadata["locale"]), (&[said][..], &json!("de")));
+    assert_eq!(Some(context.started_ms), ran.state().started_ms);
+    assert_eq!(ran.state().options.metadata["locale"], json!("de"), "and so does the journal");
 }

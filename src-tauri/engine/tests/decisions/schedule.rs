@@ -1,13 +1,16 @@
 //! What a run does next, as a pure function of plan and state (O-01 to O-06).
 
-use crate::bench::{checked, plan_spec};
+use crate::{
+    bench::Bench,
+    lines::{breakpoints_of, checked, commands_of, plan_spec},
+};
 use expect_test::{Expect, expect};
 use serde_json::json;
 use toolplan_engine::{
-    plan::Plan,
+    plan::{Plan, PlanSpec},
     ports::{ErrorClass, ToolError, ToolResult},
     run::{AttemptOutcome, JournalEntry, RunEvent, RunState, Skip},
-    schedule::{Action, next_actions},
+    schedule::{Action, Frontier, next_actions},
     settings::RunSettings,
 };
 
@@ -319,4 +322,29 @@ fn outcomes() {
             a failed, b skipped => finish failed"#]],
     );
     check("", 5, &[""], expect![" => finish succeeded"]);
+}
+
+/// The frontier that was kept event by event says the same as one that looks at every step.
+pub fn frontier_is_the_scan(spec: &PlanSpec, entries: &[JournalEntry]) {
+    let plan = checked(spec.clone()).expect("the plan ran");
+    let (mut state, mut kept) = (RunState::default(), Frontier::default());
+    for entry in entries {
+        state.apply(entry);
+        kept.apply(&plan, &state, &entry.event);
+        assert_eq!(kept, Frontier::of(&plan, &state), "after {:?}", entry.event);
+        assert_eq!(kept.actions(&plan, &state), Frontier::of(&plan, &state).actions(&plan, &state));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_frontier_follows_a_run() {
+    let plan = "a, b~ <- a, c~ or:x, d! <- c, e <- d b";
+    let ran = Bench::new(plan, "a: fail, ok | c: refused | d: validation")
+        .but(|b| {
+            b.options.breakpoints = breakpoints_of(&["error"]);
+            b.commands = commands_of("9 retry a | 99 continue | 999 continue | 5000 continue | 6000 continue");
+        })
+        .run()
+        .await;
+    frontier_is_the_scan(&plan_spec(plan), &ran.entries);
 }

@@ -46,8 +46,13 @@ impl Encoded {
 
     /// Many of them.
     pub(crate) fn all(events: Vec<RunEvent>, redactor: &Redactor) -> Result<(Vec<RunEvent>, Vec<Self>), Problem> {
-        let both = events.into_iter().map(|event| Self::new(event, redactor)).collect::<Result<Vec<_>, _>>()?;
-        Ok(both.into_iter().unzip())
+        let mut both = (Vec::with_capacity(events.len()), Vec::with_capacity(events.len()));
+        for event in events {
+            let (event, encoded) = Self::new(event, redactor)?;
+            both.0.push(event);
+            both.1.push(encoded);
+        }
+        Ok(both)
     }
 
     pub(crate) fn ends_run(&self) -> bool {

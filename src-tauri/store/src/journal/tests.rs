@@ -189,6 +189,20 @@ async fn a_bad_append_does_not_hurt_its_neighbours() {
     assert_eq!(bad.unwrap_err().code, "journal.unknown_run");
 }
 
+/// Appends until there is no room; how many went in, and what was said then.
+async fn append_until_full(store: &Store, run: RunId) -> (usize, Problem) {
+    for stored in 0..1000 {
+        if let Err(problem) = store.append(run, vec![large("a")]).await {
+            assert_eq!(problem.code, "journal.write");
+            assert!(problem.hint.contains("free some space"), "{}", problem.hint);
+            return (stored, problem);
+        }
+        // What went into the log of a run under way goes on into the tables, or does not fit there.
+        let _ = store.writer.drain();
+    }
+    panic!("the limit holds");
+}
+
 #[tokio::test]
 async fn a_full_disk_loses_nothing_and_the_writer_goes_on() {
     let store = Arc::new(Store::temporary().unwrap());
@@ -197,18 +211,10 @@ async fn a_full_disk_loses_nothing_and_the_writer_goes_on() {
     store.append(run, vec![ready("a")]).await.unwrap();
 
     limit(40).await;
-    let mut stored = 1;
-    let problem = loop {
-        match store.append(run, vec![large("a")]).await {
-            Ok(_) => stored += 1,
-            Err(problem) => break problem,
-        }
-        assert!(stored < 1000, "the limit holds");
-    };
+    let (more, problem) = append_until_full(&store, run).await;
+    let stored = 1 + more;
     assert!(stored > 5);
-    assert_eq!(problem.code, "journal.write");
     assert!(problem.message.contains(&store.path().display().to_string()), "{problem}");
-    assert!(problem.hint.contains("free some space"), "{}", problem.hint);
     for waiting in append_together(&store, run, 20).await {
         assert_eq!(waiting.unwrap_err(), problem, "everyone who waited is told");
     }
@@ -232,17 +238,7 @@ async fn a_full_disk_stops_a_run_and_keeps_its_log() {
     let run = store.journal().create_run("q", "offline", 1).await.unwrap();
     store.append(run, vec![started(&["a"])]).await.unwrap();
     limit(40).await;
-    let mut stored = 1;
-    let problem = loop {
-        match store.append(run, vec![large("a")]).await {
-            Ok(_) => stored += 1,
-            Err(problem) => break problem,
-        }
-        let _ = store.writer.drain();
-        assert!(stored < 1000, "the limit holds");
-    };
-    assert_eq!(problem.code, "journal.write");
-    assert!(problem.hint.contains("free some space"), "{}", problem.hint);
+    let stored = 1 + append_until_full(&store, run).await.0 as u32;
     assert!(store.journal().run(run).is_ok(), "what is in the tables can be read");
 
     limit_ok(&store).await;
@@ -432,6 +428,46 @@ const FIXTURE: &str = include_str!("../../tests/fixtures/journal-0.1.jsonl");
 
 /// What version 0.2 added: a person's word to a run, faults, cached results, interrupted runs that go on.
 const FIXTURE_0_2: &str = include_str!("../../tests/fixtures/journal-0.2.jsonl");
+
+/// What stands on its own and what comes from another run: the basis, replays and forks (R-01, R-02, R-05), and the
+/// rest of what a person can say.
+const FIXTURE_DERIVED: &str = include_str!("../../tests/fixtures/journal-derived.jsonl");
+
+/// Every event that this version can write stands in a fixture, so that none can change its stored shape unseen.
+#[test]
+fn every_kind_of_event_stands_in_a_fixture() {
+    let unknown = serde_json::from_str::<RunEvent>(r#"{"type": "?"}"#).unwrap_err().to_string();
+    let (_, known) = unknown.split_once("expected one of ").expect("serde names the variants");
+    let known: std::collections::BTreeSet<&str> = known.split('`').skip(1).step_by(2).collect();
+    assert!(known.contains("basis") && known.len() > 25, "{known:?}");
+    let lines = [FIXTURE, FIXTURE_0_2, FIXTURE_DERIVED, DISCOVERY].into_iter().flat_map(str::lines);
+    let stored: std::collections::BTreeSet<String> =
+        lines.map(|line| serde_json::from_str::<Value>(line).unwrap()["type"].as_str().unwrap().to_owned()).collect();
+    let missing: Vec<_> = known.iter().filter(|kind| !stored.contains(**kind)).collect();
+    assert!(missing.is_empty(), "no fixture holds {missing:?}");
+}
+
+/// R-01, R-02, R-05: what a run rests on and comes from is read back as it was stored, to the last field.
+#[test]
+fn derived_runs_stay_readable() {
+    let mut state = RunState::default();
+    for (i, line) in FIXTURE_DERIVED.lines().enumerate() {
+        let event = RunEvent::from_json(line.as_bytes()).unwrap();
+        if !matches!(event, RunEvent::Basis { .. }) {
+            // Settings grow; everything else stays as it was.
+            let again = serde_json::to_value(&event).unwrap();
+            assert_eq!(again, serde_json::from_str::<Value>(line).unwrap(), "nothing is lost or renamed");
+        }
+        if let RunEvent::Basis { settings, tools } = &event {
+            assert_eq!((tools[0].name.as_str(), settings.run.retry.max_retries), ("vector_search", 3));
+        }
+        state.apply(&JournalEntry { seq: i as u32 + 1, at_ms: 0, event });
+    }
+    assert_eq!(state.origin.as_ref().map(|o| (o.run, o.at)), Some((1, 2)));
+    assert_eq!(state.faithful, Some(false));
+    assert!(state.divergence.unwrap().sentence.starts_with("Event 7"));
+    assert_eq!(state.paused, None);
+}
 
 /// A new run whose events are the lines.
 async fn stored(store: &Store, lines: &str) -> RunId {

@@ -275,7 +275,8 @@ impl File {
             self.sync_commits(will_empty || ends)?;
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             for batch in &batches {
-                insert(&transaction, batch.run, batch.first_seq, batch.at_ms, &self.mark, &batch.events)?;
+                let place = Place { run: batch.run, seq: batch.first_seq, at_ms: batch.at_ms, owner: &self.mark };
+                insert(&transaction, &place, &batch.events)?;
             }
             transaction.commit()
         };
@@ -362,7 +363,7 @@ pub(super) fn append(
 ) -> rusqlite::Result<Result<Written, Problem>> {
     let Some((last_seq, last_ms)) = last_event(db, run)? else { return Ok(Err(super::unknown_run(run))) };
     let at_ms = now.max(last_ms);
-    insert(db, run, last_seq + 1, at_ms, owner, events)?;
+    insert(db, &Place { run, seq: last_seq + 1, at_ms, owner }, events)?;
     Ok(Ok(Written { run, first_seq: last_seq + 1, at_ms }))
 }
 
@@ -403,42 +404,34 @@ fn write(
     let mut now = last_ms;
     for (seq, at_ms, event) in events {
         now = now.max(*at_ms);
-        insert_counted(db, run, *seq, now, owner, std::slice::from_ref(event), false)?;
+        insert_uncounted(db, &Place { run, seq: *seq, at_ms: now, owner }, std::slice::from_ref(event))?;
     }
     Ok(Ok(Written { run, first_seq, at_ms: now }))
 }
 
-/// Stores events that have their number and their time, and counts what they say of tools.
-pub(super) fn insert(
-    db: &Transaction,
-    run: RunId,
-    first_seq: u32,
-    at_ms: u64,
-    owner: &str,
-    events: &[Encoded],
-) -> rusqlite::Result<()> {
-    insert_counted(db, run, first_seq, at_ms, owner, events, true)
+/// Where events go: the number of the first of them, their time, and who drives the run.
+pub(super) struct Place<'a> {
+    pub(super) run: RunId,
+    pub(super) seq: u32,
+    pub(super) at_ms: u64,
+    pub(super) owner: &'a str,
 }
 
-fn insert_counted(
-    db: &Transaction,
-    run: RunId,
-    first_seq: u32,
-    at_ms: u64,
-    owner: &str,
-    events: &[Encoded],
-    counts: bool,
-) -> rusqlite::Result<()> {
+/// Stores events that have their number and their time, and counts what they say of tools.
+pub(super) fn insert(db: &Transaction, place: &Place, events: &[Encoded]) -> rusqlite::Result<()> {
+    insert_uncounted(db, place, events)?;
+    events.iter().try_for_each(|event| stats::record(db, place.run, place.at_ms, &event.facts))
+}
+
+fn insert_uncounted(db: &Transaction, place: &Place, events: &[Encoded]) -> rusqlite::Result<()> {
+    let &Place { run, seq, at_ms, owner } = place;
     let mut insert =
         db.prepare_cached("INSERT INTO event(run_id, seq, at_ms, kind, version, body_json) VALUES (?, ?, ?, ?, ?, ?)")?;
     let (mut succeeded, mut bytes) = (0, 0);
-    for (seq, event) in (first_seq..).zip(events) {
+    for (seq, event) in (seq..).zip(events) {
         insert.execute(params![run, seq, at_ms as i64, event.kind, VERSION, event.body])?;
         succeeded += u32::from(matches!(event.facts, Facts::StepSucceeded));
         summarise(db, run, at_ms, owner, &event.facts)?;
-        if counts {
-            stats::record(db, run, at_ms, &event.facts)?;
-        }
         bytes += event.body.len() as i64;
     }
     let counted = "UPDATE run SET succeeded = succeeded + ?, events = events + ?, bytes = bytes + ? WHERE id = ?";

@@ -54,9 +54,9 @@ export function Attempts({ state }: { state: StepState }) {
 }
 
 /** An attempt without an answer runs only as long as its step does. */
-export function attemptWord({ outcome, unknown }: Attempt, status: StepStatus): string {
+export function attemptWord({ outcome, unknown, given_up }: Attempt, status: StepStatus): string {
   if (outcome !== null) return outcome.kind;
-  if (status === "cancelled") return "cancelled";
+  if (given_up || status === "cancelled") return "cancelled";
   if (unknown) return "outcome unknown";
   return status === "running" ? "running" : "no answer";
 }

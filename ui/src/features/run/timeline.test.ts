@@ -9,6 +9,7 @@ const attempt = (start_ms: number, end_ms: number | null, more: Partial<Timeline
   end_ms,
   pause_ms: 0,
   cached: false,
+  given_up: false,
   error: "",
   ...more,
 });
@@ -34,6 +35,11 @@ test("a step is drawn as its wait, its attempts and the pauses between them (W-0
     attempts: [attempt(10, 20, { error: "503" }), attempt(30, 60, { number: 2, pause_ms: 10 })],
   });
   expect(show(tried)).toBe("queue 5–10, attempt failed 10–20, backoff 20–30, attempt succeeded 30–60");
+});
+
+test("what was cancelled ends where it was given up, whatever became of its step", () => {
+  const again = step({ attempts: [attempt(10, 30, { given_up: true }), attempt(50, 60, { number: 2 })] });
+  expect(show({ ...again, ready_ms: null })).toBe("attempt cancelled 10–30, attempt succeeded 50–60");
 });
 
 test("what goes on reaches to now, and a wait without an attempt does too", () => {

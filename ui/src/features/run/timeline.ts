@@ -72,10 +72,10 @@ export function barsOf(step: TimelineStep, wall: number): Bar[] {
       ? /time(d )?\s?out/i.test(attempt.error)
         ? "timeout"
         : "failed"
-      : attempt.end_ms !== null
-        ? "succeeded"
-        : step.status === "cancelled"
-          ? "cancelled"
+      : attempt.given_up
+        ? "cancelled"
+        : attempt.end_ms !== null
+          ? "succeeded"
           : "running";
     const { cached, number, tool, error } = attempt;
     bars.push({ kind: "attempt", from: start, to: ended ?? wall, outcome, cached, number, tool, error });

@@ -117,6 +117,7 @@ export function timelineOf(run: FakeRun): Timeline {
         end_ms: a.duration_ms === null ? null : a.started_ms + a.duration_ms - start,
         pause_ms: Math.max(0, pause),
         cached: false,
+        given_up: a.given_up,
         error: a.outcome?.kind === "failed" ? a.outcome.error.message : "",
       };
     });

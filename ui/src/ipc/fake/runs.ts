@@ -212,6 +212,7 @@ export function simulate(
       timeout: null,
       unknown: false,
       live: false,
+      given_up: false,
     };
     record(
       at,
