@@ -393,6 +393,7 @@ async fn live(
                 attempt: call.attempt,
                 query,
                 previous: call.previous.clone(),
+                timeout_ms: call.timeout_ms,
                 cancel: cancelled.child_token(),
                 ..CallContext::default()
             };
