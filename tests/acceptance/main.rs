@@ -1,5 +1,6 @@
 //! Whole scenarios through `Workbench`: real SQLite, real files, real HTTP on loopback.
 
+mod answer;
 mod bad_input;
 mod bench;
 mod catalog;

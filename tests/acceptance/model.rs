@@ -14,9 +14,9 @@ use toolplan_workbench::engine::{
 };
 
 /// A provider on loopback that answers everything with one body and remembers what it was sent.
-struct Provider {
+pub struct Provider {
     url: String,
-    sent: Arc<Mutex<Vec<(HeaderMap, Value)>>>,
+    pub sent: Arc<Mutex<Vec<(HeaderMap, Value)>>>,
 }
 
 #[derive(Clone)]
@@ -44,12 +44,12 @@ impl Provider {
     }
 
     /// Chat Completions with one text.
-    async fn saying(text: &str, delay: Duration) -> Self {
+    pub async fn saying(text: &str, delay: Duration) -> Self {
         let reply = json!({"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]});
         Self::start("/v1/chat/completions", reply, delay).await
     }
 
-    async fn bench(&self) -> Bench {
+    pub async fn bench(&self) -> Bench {
         let base = format!("{}/v1", self.url);
         Bench::with(&[
             ("OPENAI_BASE_URL", &base),

@@ -31,7 +31,7 @@ mod scripted;
 mod secret;
 mod sse;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use anthropic::Anthropic;
 pub use config::{MAX_TOKENS, Provider, ProviderConfig};

@@ -9,10 +9,10 @@
 //! decided before and after.
 
 mod address;
+mod answer;
 mod arguments;
 mod blocking;
 mod bm25;
-mod combine;
 mod confluence_fetch;
 mod fetch;
 mod graph_related;
@@ -50,7 +50,7 @@ use sandbox::Workspace;
 use serde_json::{Map, Value};
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use toolplan_engine::{
-    ports::{CallContext, ErrorClass, ToolError, ToolResult, ToolRuntime},
+    ports::{CallContext, ChatModel, ErrorClass, ToolError, ToolResult, ToolRuntime},
     settings::NetworkSettings,
     tool::{Binding, ToolSpec},
 };
@@ -60,6 +60,8 @@ use toolplan_engine::{
 pub struct Toolbox {
     files: Files,
     web: Arc<Web>,
+    /// Writes and judges answers; without one that goes by words.
+    model: Option<Arc<dyn ChatModel>>,
 }
 
 /// What the file tools work on.
@@ -84,7 +86,13 @@ impl Toolbox {
         Self {
             files: Files { workspace: Workspace::new(root), index: Arc::default() },
             web: Arc::new(Web { fetcher, settings: network, secrets }),
+            model: None,
         }
+    }
+
+    /// The same tools with a model that writes and judges answers (O-09).
+    pub fn with_model(self, model: Option<Arc<dyn ChatModel>>) -> Self {
+        Self { model, ..self }
     }
 
     async fn builtin(&self, name: &str, arguments: Arguments, context: &CallContext) -> Result<ToolResult, ToolError> {
@@ -110,8 +118,10 @@ impl Toolbox {
             "confluence_fetch" => {
                 confluence_fetch::call(&web.fetcher, &web.settings, &web.secrets, &arguments, context).await
             }
-            "combine_results" => blocking::run(context, move |stop| combine::combine(&arguments, stop)).await,
-            "check_coverage" => blocking::run(context, move |stop| combine::check(&arguments, stop)).await,
+            "combine_results" => answer::combine(self.model.as_ref(), &arguments, context).await,
+            "check_coverage" => answer::check_coverage(&arguments, context).await,
+            "validate_answer" => answer::validate(self.model.as_ref(), &arguments, context).await,
+            "check_hallucination" => answer::check_hallucination(self.model.as_ref(), &arguments, context).await,
             _ => Err(ToolError::new(
                 ErrorClass::Unbound,
                 format!("there is no built-in tool called {name}"),

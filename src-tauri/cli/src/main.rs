@@ -3,6 +3,7 @@
 //! Exit codes: 0 all is well · 1 the answer is bad news (a run that did not succeed, a plan that cannot run, a doctor
 //! that found something) · 2 the command line is wrong · 3 the command could not be carried out.
 
+mod answer;
 mod arguments;
 mod commands;
 mod debug;

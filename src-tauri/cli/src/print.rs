@@ -187,6 +187,7 @@ pub fn run(detail: &RunDetail) {
         ]);
     }
     println!("{steps}");
+    crate::answer::print(&detail.state);
 }
 
 pub fn events(events: &[EventRow]) {

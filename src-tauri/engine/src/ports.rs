@@ -57,12 +57,14 @@ pub struct CallContext {
     /// 1 for the first attempt.
     pub attempt: u32,
     pub query: String,
-    /// The results of the steps that this one depends on, by step id.
-    pub previous: BTreeMap<String, Value>,
+    /// The results of the steps that this one depends on, by step id, with their confidence and sources (O-09).
+    pub previous: BTreeMap<String, ToolResult>,
     /// What was said before the query, and anything else that was given with it.
     pub given: Arc<Given>,
     /// When the run started, milliseconds since 1970.
     pub started_ms: u64,
+    /// Milliseconds that this attempt may take; 0 where nobody says.
+    pub timeout_ms: u32,
     pub cancel: CancellationToken,
 }
 

@@ -26,6 +26,7 @@ use crate::{
     compare::Divergence,
     guard::Admitted,
     plan::{Plan, PlanSpec, references, resolve},
+    ports::ToolResult,
     run::{
         AttemptOutcome, Go, JournalEntry, Origin, PauseReason, ReplayPolicy, RunEvent, RunState, StepStatus,
         breakpoint::{arguments_in_charge, in_charge},
@@ -83,7 +84,7 @@ pub struct LiveCall {
     pub tool: String,
     pub arguments: Map<String, Value>,
     /// The results of the steps that this one depends on.
-    pub previous: BTreeMap<String, Value>,
+    pub previous: BTreeMap<String, ToolResult>,
     pub timeout_ms: u32,
 }
 

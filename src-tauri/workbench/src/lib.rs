@@ -284,7 +284,8 @@ impl Workbench {
         match &*cached {
             Some((for_network, toolbox)) if *for_network == network => toolbox.clone(),
             _ => {
-                let toolbox = Toolbox::new(self.inner.place.root.clone(), network.clone(), Secrets::from_env());
+                let toolbox = Toolbox::new(self.inner.place.root.clone(), network.clone(), Secrets::from_env())
+                    .with_model(self.inner.model.clone());
                 *cached = Some((network, toolbox.clone()));
                 toolbox
             }

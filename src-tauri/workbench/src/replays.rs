@@ -251,6 +251,7 @@ async fn ask_tool(
         attempt: call.attempt,
         query: request.query.clone(),
         previous: call.previous.clone(),
+        timeout_ms: call.timeout_ms,
         cancel: cancelled.child_token(),
         ..CallContext::default()
     };

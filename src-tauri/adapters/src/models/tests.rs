@@ -32,11 +32,11 @@ use toolplan_engine::{
 };
 use url::Url;
 
-const KEY: &str = "sk-test-0123456789abcdef";
+pub(crate) const KEY: &str = "sk-test-0123456789abcdef";
 
 /// One request as it arrived.
 #[derive(Clone)]
-struct Seen {
+pub(crate) struct Seen {
     peer: SocketAddr,
     path: String,
     headers: HeaderMap,
@@ -44,7 +44,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap()
     }
 
@@ -54,13 +54,13 @@ impl Seen {
 }
 
 /// A server that gives every request the same answer.
-struct Server {
-    url: String,
-    seen: Arc<Mutex<Vec<Seen>>>,
+pub(crate) struct Server {
+    pub(crate) url: String,
+    pub(crate) seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Server {
-    async fn start(answer: impl Fn() -> Response + Clone + Send + Sync + 'static) -> Self {
+    pub(crate) async fn start(answer: impl Fn() -> Response + Clone + Send + Sync + 'static) -> Self {
         let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
         let keep = seen.clone();
         let app = Router::new().fallback(move |request: axum::extract::Request| async move {
@@ -87,7 +87,7 @@ impl Server {
 }
 
 /// A response with this status and body.
-fn plain(status: u16, content_type: &str, body: impl Into<Body>) -> Response {
+pub(crate) fn plain(status: u16, content_type: &str, body: impl Into<Body>) -> Response {
     Response::builder().status(status).header("content-type", content_type).body(body.into()).unwrap()
 }
 
@@ -112,7 +112,7 @@ fn config(provider: Provider, url: &str) -> ProviderConfig {
     }
 }
 
-fn model(provider: Provider, url: &str) -> Arc<dyn ChatModel> {
+pub(crate) fn model(provider: Provider, url: &str) -> Arc<dyn ChatModel> {
     config(provider, url).build().unwrap()
 }
 

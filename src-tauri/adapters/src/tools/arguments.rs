@@ -31,6 +31,19 @@ impl Arguments {
         }
     }
 
+    /// Whether there is a value; `null` is none.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|value| !value.is_null())
+    }
+
+    /// A string that must be given and may be `null`, as the result of an earlier step may be.
+    pub(super) fn nullable(&self, name: &str) -> Result<Option<&str>, ToolError> {
+        match self.0.contains_key(name) {
+            true => self.optional(name),
+            false => self.required(name).map(Some),
+        }
+    }
+
     pub(super) fn flag(&self, name: &str) -> Result<bool, ToolError> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(false),

@@ -1,12 +1,15 @@
 //! What the built-in tools say about themselves: the catalog entries that people and models read.
 
+mod answer;
+
+use answer::{check_coverage, check_hallucination, combine_results, validate_answer};
 use serde_json::{Map, Value, json};
 use toolplan_engine::tool::{
     Applicability, Binding, Category, Classification, Loading, Needs, SideEffects, ToolExample, ToolSpec,
 };
 
 /// The built-in tools by the names that bindings use.
-pub(super) const NAMES: [&str; 11] = [
+pub(super) const NAMES: [&str; 13] = [
     "grep_search",
     "vector_search",
     "hybrid_search",
@@ -18,6 +21,8 @@ pub(super) const NAMES: [&str; 11] = [
     "confluence_fetch",
     "combine_results",
     "check_coverage",
+    "validate_answer",
+    "check_hallucination",
 ];
 
 /// The catalog entries of the built-in tools, each bound to its implementation.
@@ -34,6 +39,8 @@ pub fn builtin_specs() -> Vec<ToolSpec> {
         confluence_fetch(),
         combine_results(),
         check_coverage(),
+        validate_answer(),
+        check_hallucination(),
     ]
 }
 
@@ -334,59 +341,5 @@ fn example(query: &str, parameters: &[(&str, Value)], expected_result: &str) -> 
         query: query.into(),
         parameters: parameters.iter().map(|(name, value)| (name.to_string(), value.clone())).collect(),
         expected_result: expected_result.into(),
-    }
-}
-
-fn over_results(name: &str) -> ToolSpec {
-    let mut properties = Map::new();
-    properties.insert("question".into(), text("The question that the results answer together."));
-    properties.insert(
-        "results".into(),
-        json!({"type": "array", "minItems": 1, "description": "The results of earlier steps."}),
-    );
-    ToolSpec {
-        group: "synthesis".into(),
-        side_effects: SideEffects::Pure,
-        applicability: None,
-        latency_hint_ms: Some(20),
-        examples: vec![ToolExample {
-            query: "Compare the retry policy and the timeout policy".into(),
-            parameters: Map::from_iter([
-                ("question".into(), "Compare the retry policy and the timeout policy".into()),
-                ("results".into(), json!([{"$from": "step-1"}, {"$from": "step-2"}])),
-            ]),
-            expected_result: "What the two earlier results say about the question, with sources.".into(),
-        }],
-        ..spec(name, properties, &["question", "results"], Needs::Text, "question")
-    }
-}
-
-fn combine_results() -> ToolSpec {
-    ToolSpec {
-        title: Some("Combine results".into()),
-        description:
-            "Combines the results of earlier steps into one answer: the sentences of the results that hold most \
-            of the question, each with its source. Use it after look-ups that belong together."
-                .into(),
-        category: Category::Synthesis,
-        capabilities: texts(&["synthesis", "comparison"]),
-        limitations: texts(&["extractive: it repeats sentences and writes none"]),
-        tags: texts(&["local"]),
-        ..over_results("combine_results")
-    }
-}
-
-fn check_coverage() -> ToolSpec {
-    ToolSpec {
-        title: Some("Check coverage".into()),
-        description:
-            "Says which words of the question the results of earlier steps do not speak of. Use it last, to see \
-            whether something was missed."
-                .into(),
-        category: Category::Validation,
-        capabilities: texts(&["validation"]),
-        limitations: texts(&["compares words, not meaning"]),
-        tags: texts(&["local"]),
-        ..over_results("check_coverage")
     }
 }

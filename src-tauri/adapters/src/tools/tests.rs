@@ -55,7 +55,7 @@ async fn call(tools: &Toolbox, tool: &str, arguments: Value) -> Result<ToolResul
     tools.call(&spec, &object(arguments), &CallContext::default()).await
 }
 
-fn object(value: Value) -> Map<String, Value> {
+pub(super) fn object(value: Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap()
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Term {
 }
 
 /// Question words and little words: they carry a question and not what it is about.
-const STOP_WORDS: &[&str] = &[
+pub(super) const STOP_WORDS: &[&str] = &[
     "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "could", "did", "do",
     "does", "find", "for", "from", "get", "give", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it",
     "its", "let", "many", "much", "me", "my", "of", "on", "or", "our", "please", "search", "should", "show", "so",
@@ -35,7 +35,7 @@ const STOP_WORDS: &[&str] = &[
 
 /// The same in Chinese. Longer ones first, since they are cut out in this order; single characters that often stand
 /// inside other words are not here.
-const STOP_PHRASES: &[&str] = &[
+pub(super) const STOP_PHRASES: &[&str] = &[
     "为什么",
     "有没有",
     "是什么",

@@ -89,8 +89,8 @@ impl Replay {
         let Some(index) = self.plan.index(&step) else { return };
         let planned = &self.plan.steps()[index];
         let previous = planned.dependencies.iter().filter_map(|&d| {
-            let data = self.state.steps[d].result.as_ref()?.data.clone();
-            Some((self.plan.steps()[d].spec.id.clone(), data))
+            let result = self.state.steps[d].result.clone()?;
+            Some((self.plan.steps()[d].spec.id.clone(), result))
         });
         let previous = previous.collect();
         let timeout_ms = planned.spec.timeout_ms.unwrap_or(self.state.timeout_ms);

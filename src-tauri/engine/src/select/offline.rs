@@ -75,8 +75,9 @@ impl<'a> Choice<'a> {
             _ => None,
         };
         if let Some(category) = combine {
-            let combined = self.tools.iter().find(|t| t.category == category && t.applicability.is_none());
-            if let Some((tool, arguments)) = combined.and_then(|t| Some((*t, over_results(t, &part.query, after)?))) {
+            let fit = self.tools.iter().filter(|t| t.category == category && t.applicability.is_none());
+            let mut combined = fit.filter_map(|t| Some((*t, over_results(t, &part.query, after)?)));
+            if let Some((tool, arguments)) = combined.next() {
                 return vec![(tool, Some(arguments), format!("works on the results of {} earlier calls", after.len()))];
             }
             // Nothing to compare with: the look-ups stand for themselves. Other parts are looked up as a whole.
@@ -171,24 +172,25 @@ fn takes_text(tool: &ToolSpec) -> bool {
 }
 
 /// Arguments for a tool that works on earlier results: its array argument gets references to the calls `after`, its
-/// text argument the question. None when the tool has no such arguments or there is nothing to work on.
+/// text argument the question. None when the tool needs anything else, such as an answer to judge, or when there is
+/// nothing to work on.
 fn over_results(tool: &ToolSpec, question: &str, after: &[u32]) -> Option<Map<String, Value>> {
     if after.is_empty() {
         return None;
     }
     let properties = tool.properties()?;
-    let of_type = |name: &str, wanted: &str| {
+    let is = |name: &str, wanted: &str| {
         properties.get(name).and_then(|s| s.get("type")).and_then(Value::as_str) == Some(wanted)
     };
-    let mut arguments = Map::new();
-    for name in tool.required() {
-        if of_type(name, "array") {
-            arguments.insert(name.into(), after.iter().map(|call| json!({"$from": call_reference(*call)})).collect());
-        } else if of_type(name, "string") {
-            arguments.insert(name.into(), question.into());
-        } else {
-            return None;
-        }
+    let (arrays, others): (Vec<&str>, Vec<&str>) = tool.required().into_iter().partition(|name| is(name, "array"));
+    if others.iter().any(|name| !is(name, "string")) {
+        return None;
+    }
+    // A tool that would take the results of the steps before it by itself still shows them in the plan.
+    let optional = properties.keys().map(String::as_str).find(|name| arrays.is_empty() && is(name, "array"));
+    let mut arguments: Map<String, Value> = others.iter().map(|name| (name.to_string(), question.into())).collect();
+    for name in arrays.into_iter().chain(optional) {
+        arguments.insert(name.into(), after.iter().map(|call| json!({"$from": call_reference(*call)})).collect());
     }
     arguments.values().any(Value::is_array).then_some(arguments)
 }

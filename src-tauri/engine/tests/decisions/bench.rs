@@ -144,7 +144,7 @@ impl ToolRuntime for ScriptedTools {
                 arguments: arguments.clone(),
                 step: context.step.clone(),
                 attempt: context.attempt,
-                previous: context.previous.clone(),
+                previous: context.previous.iter().map(|(step, r)| (step.clone(), r.data.clone())).collect(),
                 query: context.query.clone(),
                 cancel: context.cancel.clone(),
             });

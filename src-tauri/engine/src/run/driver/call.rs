@@ -138,7 +138,7 @@ impl Driver {
         let previous = planned
             .dependencies
             .iter()
-            .filter_map(|&d| Some((self.id(d), drive.state.steps[d].result.as_ref()?.data.clone())))
+            .filter_map(|&d| Some((self.id(d), drive.state.steps[d].result.clone()?)))
             .collect();
         let context = CallContext {
             run: self.run,
@@ -148,6 +148,7 @@ impl Driver {
             previous,
             given: drive.given.clone(),
             started_ms: drive.state.started_ms.unwrap_or_default(),
+            timeout_ms: prepared.timeout_ms,
             cancel: self.commands.cancel.child_token(),
         };
         let (runtime, cache) = (self.runtime.clone(), self.cache.clone());
