@@ -162,7 +162,7 @@ fn breakpoints_faults_and_watches() {
     stops("error:transient", "a failure: transient");
     // Off, it strikes no more: the run goes through.
     app.script("document.querySelector('[data-testid=\"fault-0\"] input[type=checkbox]').click()");
-    app.fill("watch-input", "step-3 /sources");
+    app.fill("watch-input", "step-3");
     app.press(&[ENTER]);
     app.wait_text("watch-step-3", |t| t.contains("no result yet"));
     app.press(&[F5]);
