@@ -179,6 +179,40 @@ fn breakpoints_faults_and_watches() {
     stops("guard", "a drop by the guard");
 }
 
+/// W-12: the import of a long run tells how far it is; called off, nothing of it is there. Let go, it is.
+#[test]
+fn an_import_is_called_off() {
+    let home = tempfile::tempdir().unwrap();
+    let app = App::launch(home.path());
+    app.click("start-0");
+    app.find(&App::id("step-step-1"));
+    app.press(&[F5]);
+    app.find("[data-testid=\"step-status-step-1\"][data-status=\"succeeded\"]");
+    app.click("rail-runs");
+    app.click("run-row-1");
+    app.click("run-export");
+    let exported = app.wait_text("exported", |t| t.contains("events written to"));
+    let short = std::fs::read_to_string(exported.split("written to ").last().unwrap().trim()).unwrap();
+    let lines: Vec<&str> = short.lines().collect();
+    let mut long = format!("{}\n{}\n", lines[0].replacen("\"uid\":\"", "\"uid\":\"long", 1), lines[1]);
+    for seq in 2..100_000 {
+        let event = json!({"type": "retry_scheduled", "step": "step-1", "attempt": seq, "delay_ms": 5});
+        long.push_str(&format!("{{\"seq\":{seq},\"at_ms\":1700000000000,\"event\":{event}}}\n"));
+    }
+    let path = home.path().join("long.jsonl");
+    std::fs::write(&path, long).unwrap();
+    app.click("import-runs");
+    app.fill("import-path", &path.display().to_string());
+    app.click("import-start");
+    app.wait_text("work", |t| t.contains("Importing long.jsonl") && t.contains(" of "));
+    app.click("work-cancel");
+    app.wait_text("import-dialog", |t| t.contains("was called off"));
+    assert!(!app.has(&App::id("run-row-2")), "half a run is no run");
+    app.click("import-start");
+    app.wait_text("import-dialog", |t| t.contains("is now run"));
+    app.wait_text("event-position", |t| t.contains("of 99,999") || t.contains("of 100,000"));
+}
+
 /// A run in the database that the window opens next: it looks for tools, and calls one that is deferred.
 fn run_with_discovery(home: &Path) {
     let steps = json!([
@@ -187,7 +221,8 @@ fn run_with_discovery(home: &Path) {
     ]);
     let spec: PlanSpec = serde_json::from_value(json!({"steps": steps})).unwrap();
     let late: ToolSpec = serde_json::from_value(json!({
-        "name": "late", "description": "Answers late", "parameters": {"type": "object"}, "classification": "SAFE",
+        "name": "late", "description": "Answers late", "parameters": {"type": "object"}, "group": "search",
+        "classification": "SAFE",
         "loading": "deferred", "binding": {"kind": "mock", "result": {"v": 1}, "delay_ms": 1},
     }))
     .unwrap();
