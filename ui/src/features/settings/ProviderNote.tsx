@@ -7,11 +7,14 @@ export function ProviderNote() {
   return (
     <>
       <dl className="facts settings-note">
-        {planners.map(({ path, value, variable }) => (
+        {planners.map(({ path, source, value, variable }) => (
           <div key={path}>
             <dt>{path.split(".")[1]}</dt>
             <dd>
-              <code>{value}</code> <span className="muted">by {variable} of the environment</span>
+              <code>{value}</code>{" "}
+              <span className="muted">
+                {source === "environment" ? `by ${variable} of the environment` : `${variable} is not set`}
+              </span>
             </dd>
           </div>
         ))}
