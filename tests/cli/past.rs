@@ -1,6 +1,11 @@
 //! Past runs: files, replays, forks, comparisons.
 
 use crate::Cli;
+use serde_json::json;
+use std::{
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+};
 
 /// R-01 to R-06: a run is exported, taken in, replayed, forked, compared, planned again, kept and removed; the exit code
 /// says whether anything differs.
@@ -74,3 +79,37 @@ fn forks_are_told_first() {
 const PLAN: &[u8] = br#"{"steps": [
     {"id": "find", "tool": "vector_search", "arguments": {"query": "retry", "top_k": 1}},
     {"id": "read", "tool": "read_file", "arguments": {"file_path": {"$from": "find", "path": "/hits/0/path"}}}]}"#;
+
+/// W-12: Ctrl-C ends long work so that nothing half done stays: no run, and no file but the one that was there before.
+#[test]
+fn ctrl_c_leaves_nothing_half_done() {
+    let cli = Cli::new();
+    cli.text(0, &["run", "--sample", "1"]);
+    let out = cli.home.path().join("run.jsonl").display().to_string();
+    cli.text(0, &["export", "1", "--out", &out]);
+    let whole = std::fs::read_to_string(&out).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    let mut text = lines[0].replacen("\"uid\":\"", "\"uid\":\"long", 1) + "\n" + lines[1] + "\n";
+    for seq in 2..150_000u32 {
+        let event = json!({"type": "retry_scheduled", "step": "step-1", "attempt": seq, "delay_ms": 5});
+        let at_ms = 1_700_000_000_000u64 + u64::from(seq);
+        text.push_str(&format!("{{\"seq\":{seq},\"at_ms\":{at_ms},\"event\":{event}}}\n"));
+    }
+    let long = cli.file("long.jsonl", text.as_bytes());
+    // Progress is told on standard error; the first line of it is the moment to press the keys.
+    let interrupted = |arguments: &[&str]| {
+        let mut child = cli.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut told = String::new();
+        let mut lines = BufReader::new(child.stderr.take().unwrap());
+        while !told.contains('%') && lines.read_line(&mut told).unwrap() > 0 {}
+        assert!(told.contains('%'), "{arguments:?} was over before it told how far it is: {told}");
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        (output.status.code(), told, String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, told, said) = interrupted(&["import", &long]);
+    assert_eq!(code, Some(1), "{told}{said}");
+    assert!(told.contains("taking in: ") && said.contains("called off"), "{told}{said}");
+    assert_eq!(cli.json(0, &["runs", "--format", "json"]).as_array().unwrap().len(), 1);
+    assert!(cli.text(0, &["runs", "--storage"]).contains("1 runs, 0 pinned"));
+}

@@ -280,8 +280,9 @@ impl Journal<'_> {
     }
 
     fn orphans(&self, db: &Connection) -> Result<Vec<RunId>, Failure> {
-        let mut query =
-            db.prepare_cached("SELECT id, owner FROM run WHERE started_ms IS NOT NULL AND outcome IS NULL AND NOT removed")?;
+        let mut query = db.prepare_cached(
+            "SELECT id, owner FROM run WHERE started_ms IS NOT NULL AND outcome IS NULL AND NOT removed",
+        )?;
         let mut rows = query.query([])?;
         let mut orphans = vec![];
         while let Some(row) = rows.next()? {

@@ -146,7 +146,17 @@ impl Workbench {
         let activated = activated.filter(|name| state.activated.iter().any(|a| a == name) || found.contains(*name));
         order.extend(planned.chain(activated).chain(proposed).filter(|name| seen.insert(*name)));
         let uses = uses(&state);
-        Instant { uses, executed: executed(&state), state, trails, found, request, settings, order, planned: planning.is_some() }
+        Instant {
+            uses,
+            executed: executed(&state),
+            state,
+            trails,
+            found,
+            request,
+            settings,
+            order,
+            planned: planning.is_some(),
+        }
     }
 }
 

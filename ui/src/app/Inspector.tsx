@@ -2,7 +2,7 @@
 import { X } from "lucide-react";
 import { useState } from "react";
 import { ToolInspector } from "../features/catalog/ToolInspector";
-import type { Instant } from "../components/PastNote";
+import { PastNote, type Instant } from "../components/PastNote";
 import { ToolLints } from "../features/lint/ToolLints";
 import { StepPanel } from "../features/run/StepPanel";
 import { ToolThenPanel } from "../features/run/ToolThenPanel";
@@ -70,13 +70,16 @@ export function Inspector({ source }: { source: StepSource | null }) {
       {showsTool ? (
         <ToolNowOrThen key={tool} tool={tool} instant={source?.instant ?? null} />
       ) : spec && source ? (
-        <StepPanel
-          spec={spec}
-          planning={source.planning}
-          state={source.run?.steps[spec.id] ?? null}
-          target={source.live !== null && source.run ? { run: source.live, state: source.run } : null}
-          onOpenTool={(name) => set({ tool: name })}
-        />
+        <>
+          {source.instant && source.instant.at < source.instant.last && <PastNote instant={source.instant} />}
+          <StepPanel
+            spec={spec}
+            planning={source.planning}
+            state={source.run?.steps[spec.id] ?? null}
+            target={source.live !== null && source.run ? { run: source.live, state: source.run } : null}
+            onOpenTool={(name) => set({ tool: name })}
+          />
+        </>
       ) : null}
     </aside>
   );

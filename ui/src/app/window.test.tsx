@@ -7,6 +7,7 @@ import { useDebug } from "../lib/debug";
 import { usePlanning } from "../lib/planning";
 import { queryClient } from "../lib/queries";
 import { emptyRequest, useWindow } from "../lib/store";
+import { followWork } from "../lib/work";
 import { App } from "./App";
 import { followRuns } from "./followRuns";
 
@@ -160,6 +161,39 @@ test("a past run is shown as it was at the chosen event", async () => {
   expect(screen.getByTestId("event-position").textContent).toMatch(/^Past: event 1 of \d+$/);
   fireEvent.keyDown(document.body, { key: "End" });
   await waitFor(() => expect(screen.getByTestId("step-status-step-3").dataset.status).toBe("skipped"));
+});
+
+test("verdicts and tools follow the scrubber of a past run, and say that they do (R-04)", async () => {
+  useWindow.setState({ view: "runs", runTab: "verdicts" });
+  fireEvent.click(await screen.findByTestId("run-row-2"));
+  const fate = () => screen.getByTestId("guard-fate-web_fetch").dataset.status;
+  await waitFor(() => expect(fate()).toBe("failed"));
+  expect(screen.getByTestId("past-note").dataset.past).toBeUndefined();
+  fireEvent.change(screen.getByTestId("event-slider"), { target: { value: "1" } });
+  await waitFor(() => expect(fate()).toBe("pending"));
+  expect(screen.getByTestId("past-note").textContent).toMatch(/^Run 2, event 1 of \d+ · read only/);
+  useWindow.setState({ runTab: "tools" });
+  const row = await screen.findByTestId("then-status-web_fetch");
+  expect([row.dataset.status, row.textContent?.trim()]).toEqual(["pending", "Planned step-1"]);
+  fireEvent.keyDown(document.body, { key: "End" });
+  await waitFor(() => expect(screen.getByTestId("then-status-web_fetch").dataset.status).toBe("failed"));
+  expect(screen.getByTestId("then-calls-web_fetch").textContent).toMatch(/^3 −3$/);
+});
+
+test("an import tells how far it is; called off, nothing of it is there (W-12)", async () => {
+  const unfollow = await followWork();
+  useWindow.setState({ view: "runs" });
+  await screen.findByTestId("run-row-2");
+  fireEvent.click(screen.getByTestId("import-runs"));
+  fireEvent.change(screen.getByTestId("import-path"), { target: { value: "/tmp/long.jsonl" } });
+  fireEvent.click(screen.getByTestId("import-start"));
+  const dialog = within(screen.getByTestId("import-dialog"));
+  expect((await dialog.findByTestId("work")).textContent).toMatch(/Importing long.jsonl.*of 34 MB/);
+  fireEvent.click(dialog.getByTestId("work-cancel"));
+  await waitFor(() => expect(screen.getByTestId("import-dialog").textContent).toContain("was called off"));
+  expect(dialog.queryByTestId("work")).toBeNull();
+  expect(screen.queryByTestId("run-row-3")).toBeNull();
+  unfollow();
 });
 
 test("a run stops at a breakpoint, says why, is changed by hand and goes on", async () => {

@@ -1,6 +1,16 @@
 import { expect, test } from "vitest";
 import type { BreakOn, Breakpoint } from "../ipc/client";
-import { at, breakpointOn, breakpointWords, readWatch, toggled, withBreakpoint } from "./debug";
+import {
+  at,
+  breakpointOn,
+  breakpointWords,
+  faultWords,
+  optionsOf,
+  readWatch,
+  toggled,
+  useDebug,
+  withBreakpoint,
+} from "./debug";
 
 test("F9 sets and takes away one breakpoint, and leaves the others with their numbers (O-07)", () => {
   const error: Breakpoint = { id: 4, on: { kind: "error", class: null }, enabled: true };
@@ -54,4 +64,19 @@ test("a watch is a step and a path into its result", () => {
   expect(readWatch(" step-1 ")).toEqual({ step: "step-1", path: "" });
   expect(readWatch("")).toBeNull();
   expect(readWatch("a b c")).toBeNull();
+});
+
+test("a fault that is off stays and does not strike (O-12)", () => {
+  const fault = { kind: "error", class: "transient" } as const;
+  const rule = { tool: "web_fetch", step: "", attempts: 2, probability: 0.5, fault };
+  useDebug.setState({
+    faults: [
+      { ...rule, off: true },
+      { ...rule, step: "a", off: false },
+    ],
+  });
+  expect(optionsOf(false).faults).toEqual([{ ...rule, step: "a" }]);
+  expect(useDebug.getState().faults).toHaveLength(2);
+  expect(faultWords(rule)).toBe("web_fetch fails (transient), the first 2 attempts, 50 % of the time");
+  useDebug.setState({ faults: [] });
 });

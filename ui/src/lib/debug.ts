@@ -10,9 +10,12 @@ export interface Watch {
   path: string;
 }
 
+/** A fault that is kept for later runs while it is off. */
+export type KeptFault = FaultRule & { off?: boolean };
+
 interface DebugState {
   breakpoints: Breakpoint[];
-  faults: FaultRule[];
+  faults: KeptFault[];
   watches: Watch[];
   noCache: boolean;
   seed: number;
@@ -32,7 +35,7 @@ export function optionsOf(stepMode: boolean): RunOptions {
   const { breakpoints, faults, noCache, seed, jitter } = useDebug.getState();
   return {
     breakpoints,
-    faults,
+    faults: faults.flatMap(({ off, ...rule }) => (off ? [] : [rule])),
     no_cache: noCache,
     step_mode: stepMode,
     seed,
@@ -116,4 +119,29 @@ export function at(value: Value | undefined, pointer: string): Value | undefined
 export function readWatch(text: string): Watch | null {
   const match = /^(\S+?)(?:\s+|(?=\/))?(\/\S*)?$/.exec(text.trim());
   return match ? { step: match[1]!, path: match[2] ?? "" } : null;
+}
+
+/** A fault in words: `web_fetch fails (transient), half of the time`. */
+export function faultWords({ tool, step, attempts, probability, fault }: FaultRule): string {
+  const whom = step || tool || "any call";
+  const often = [
+    ...(attempts === null ? [] : [attempts === 1 ? "the first attempt" : `the first ${attempts} attempts`]),
+    ...((probability ?? 1) < 1 ? [`${Math.round((probability ?? 1) * 100)} % of the time`] : []),
+  ];
+  return [`${whom} ${happens(fault)}`, ...often].join(", ");
+}
+
+function happens(fault: FaultRule["fault"]): string {
+  switch (fault.kind) {
+    case "error":
+      return `fails (${fault.class.replaceAll("_", " ")})`;
+    case "delay":
+      return `is ${fault.ms} ms late`;
+    case "hang":
+      return "never answers";
+    case "malformed":
+      return "answers cut off";
+    case "rate_limit":
+      return "is rate limited";
+  }
 }

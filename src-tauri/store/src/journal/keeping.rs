@@ -118,7 +118,8 @@ impl Journal<'_> {
     /// Goes on with removals that a crash cut short, and removes what had only half arrived when its process died.
     pub(crate) fn finish_removals(&self) -> Result<(), Problem> {
         let left: Vec<(RunId, u8, String)> = self.0.read(|db| {
-            let mut query = db.prepare("SELECT id, removed, owner FROM run WHERE removed AND (events > 0 OR removed = ?)")?;
+            let mut query =
+                db.prepare("SELECT id, removed, owner FROM run WHERE removed AND (events > 0 OR removed = ?)")?;
             Ok(query.query_map([ARRIVING], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?.collect::<Result<_, _>>()?)
         })?;
         for (run, removed, owner) in left {

@@ -62,7 +62,9 @@ impl Journal<'_> {
 
     /// All of an arriving run is there: from now on it is seen.
     pub fn arrived(&self, run: RunId) -> Result<(), Problem> {
-        self.0.edit(|db| Ok(db.execute("UPDATE run SET removed = 0 WHERE id = ? AND removed = ?", params![run, ARRIVING])?))?;
+        self.0.edit(|db| {
+            Ok(db.execute("UPDATE run SET removed = 0 WHERE id = ? AND removed = ?", params![run, ARRIVING])?)
+        })?;
         Ok(())
     }
 

@@ -1,9 +1,9 @@
-import { Plus, X } from "lucide-react";
-import { useState, type KeyboardEvent } from "react";
+import { useState } from "react";
 import { client, Problem, type Breakpoint, type GraphView } from "../../ipc/client";
 import { breakpointWords, setBreakpoints, useDebug, withBreakpoint } from "../../lib/debug";
 import { runUnderWay, useRunning } from "../../lib/running";
 import { useWindow } from "../../lib/store";
+import { DebugAdd, DebugRow } from "./DebugRow";
 
 /** Kinds of breakpoints to begin with; the text is finished by hand. */
 const STARTS = [
@@ -35,28 +35,21 @@ export function Breakpoints({ graph }: { graph: GraphView }) {
       setProblem(Problem.from(thrown));
     }
   };
-  const press = (event: KeyboardEvent) => {
-    if (event.key !== "Enter") return;
-    event.preventDefault();
-    void add();
-  };
-
   const tools = [...new Set(graph.steps.map((s) => s.tool))];
   return (
     <section className="debug-part" aria-label="Breakpoints">
       <h3>Breakpoints</h3>
-      <div className="debug-add">
-        <input
-          className="mono"
-          list="breakpoint-starts"
-          data-testid="breakpoint-input"
-          aria-label="New breakpoint"
-          aria-invalid={problem !== null}
-          placeholder="error, tool:web_fetch, duration>2000"
-          value={text}
-          onChange={(e) => setText(e.target.value)}
-          onKeyDown={press}
-        />
+      <DebugAdd
+        testId="breakpoint-input"
+        label="New breakpoint"
+        placeholder="error, tool:web_fetch, duration>2000"
+        value={text}
+        invalid={problem !== null}
+        list="breakpoint-starts"
+        addLabel="Add the breakpoint"
+        onChange={setText}
+        onAdd={() => void add()}
+      >
         <datalist id="breakpoint-starts">
           {STARTS.map((s) => (
             <option key={s.text} value={s.text}>
@@ -67,16 +60,7 @@ export function Breakpoints({ graph }: { graph: GraphView }) {
             <option key={tool} value={`tool:${tool}`} />
           ))}
         </datalist>
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Add the breakpoint"
-          title="Add (Enter)"
-          onClick={() => void add()}
-        >
-          <Plus size={14} />
-        </button>
-      </div>
+      </DebugAdd>
       {problem && (
         <p className="field-error" role="alert">
           {problem.message}; {problem.hint}
@@ -84,29 +68,24 @@ export function Breakpoints({ graph }: { graph: GraphView }) {
       )}
       <ul className="debug-list">
         {breakpoints.map((b) => (
-          <li key={b.id} data-testid={`breakpoint-${b.id}`} data-off={!b.enabled || undefined}>
-            <input
-              type="checkbox"
-              checked={b.enabled}
-              aria-label={`Breakpoint ${breakpointWords(b.on)}`}
-              onChange={(e) => keep(breakpoints.map((o) => (o === b ? { ...b, enabled: e.target.checked } : o)))}
-            />
+          <DebugRow
+            key={b.id}
+            testId={`breakpoint-${b.id}`}
+            on={b.enabled}
+            label={`Breakpoint ${breakpointWords(b.on)}`}
+            removeLabel="Remove the breakpoint"
+            onSwitch={(enabled) => keep(breakpoints.map((o) => (o === b ? { ...b, enabled } : o)))}
+            onRemove={() => keep(breakpoints.filter((o) => o !== b))}
+          >
             <button
               type="button"
               className="truncate grow plain-button"
+              title={breakpointWords(b.on)}
               onClick={() => b.on.kind === "step" && set({ step: b.on.step, tool: null })}
             >
               {breakpointWords(b.on)}
             </button>
-            <button
-              type="button"
-              className="icon-button"
-              aria-label="Remove"
-              onClick={() => keep(breakpoints.filter((o) => o !== b))}
-            >
-              <X size={13} />
-            </button>
-          </li>
+          </DebugRow>
         ))}
       </ul>
       {breakpoints.length === 0 && <p className="muted">F9 breaks before the chosen step.</p>}

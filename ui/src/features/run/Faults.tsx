@@ -1,6 +1,8 @@
-import { Plus, X } from "lucide-react";
-import type { ErrorClass, Fault, FaultRule, GraphView } from "../../ipc/client";
-import { useDebug } from "../../lib/debug";
+import { Plus } from "lucide-react";
+import { IconButton } from "../../components/IconButton";
+import type { ErrorClass, Fault, GraphView } from "../../ipc/client";
+import { faultWords, useDebug, type KeptFault } from "../../lib/debug";
+import { DebugRow } from "./DebugRow";
 
 const KINDS: { kind: Fault["kind"]; label: string; fresh: Fault }[] = [
   { kind: "error", label: "fails", fresh: { kind: "error", class: "transient" } },
@@ -24,7 +26,7 @@ const CLASSES: ErrorClass[] = [
 export function Faults({ graph }: { graph: GraphView }) {
   const faults = useDebug((s) => s.faults);
   const set = useDebug((s) => s.set);
-  const put = (i: number, change: Partial<FaultRule>) =>
+  const put = (i: number, change: Partial<KeptFault>) =>
     set({ faults: faults.map((rule, k) => (k === i ? { ...rule, ...change } : rule)) });
   const add = () =>
     set({ faults: [...faults, { tool: "", step: "", attempts: null, probability: 1, fault: KINDS[0]!.fresh }] });
@@ -33,22 +35,22 @@ export function Faults({ graph }: { graph: GraphView }) {
     <section className="debug-part debug-faults" aria-label="Faults">
       <h3>
         Faults of the next run
-        <button
-          type="button"
-          className="icon-button"
-          data-testid="add-fault"
-          aria-label="Add a fault"
-          title="Add a fault"
-          onClick={add}
-        >
-          <Plus size={14} />
-        </button>
+        <IconButton label="Add a fault" testId="add-fault" icon={Plus} onClick={add} />
       </h3>
       <ul className="debug-list">
         {faults.map((rule, i) => (
-          <li key={i} data-testid={`fault-${i}`}>
+          <DebugRow
+            key={i}
+            testId={`fault-${i}`}
+            on={!rule.off}
+            label={`Fault: ${faultWords(rule)}`}
+            removeLabel="Remove the fault"
+            onSwitch={(on) => put(i, { off: !on })}
+            onRemove={() => set({ faults: faults.filter((_, k) => k !== i) })}
+          >
             <select
               aria-label="Of which tool or step"
+              data-testid={`fault-of-${i}`}
               value={rule.step !== "" ? `step:${rule.step}` : rule.tool}
               onChange={(e) => {
                 const [, step = ""] = /^step:(.*)$/.exec(e.target.value) ?? [];
@@ -69,6 +71,7 @@ export function Faults({ graph }: { graph: GraphView }) {
             </select>
             <select
               aria-label="What happens"
+              data-testid={`fault-kind-${i}`}
               value={rule.fault.kind}
               onChange={(e) => put(i, { fault: KINDS.find((k) => k.kind === e.target.value)!.fresh })}
             >
@@ -113,15 +116,21 @@ export function Faults({ graph }: { graph: GraphView }) {
               value={Math.round((rule.probability ?? 1) * 100)}
               onChange={(n) => put(i, { probability: Math.min(100, n) / 100 })}
             />
-            <button
-              type="button"
-              className="icon-button"
-              aria-label="Remove the fault"
-              onClick={() => set({ faults: faults.filter((_, k) => k !== i) })}
-            >
-              <X size={13} />
-            </button>
-          </li>
+            <label className="fault-number" title="How many first attempts of a step it strikes">
+              <select
+                aria-label="Which attempts"
+                value={rule.attempts ?? ""}
+                onChange={(e) => put(i, { attempts: e.target.value === "" ? null : Number(e.target.value) })}
+              >
+                <option value="">all attempts</option>
+                {[1, 2, 3, 5].map((n) => (
+                  <option key={n} value={n}>
+                    {n === 1 ? "first attempt" : `first ${n}`}
+                  </option>
+                ))}
+              </select>
+            </label>
+          </DebugRow>
         ))}
       </ul>
       {faults.length === 0 && (

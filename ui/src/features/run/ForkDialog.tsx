@@ -123,7 +123,7 @@ export function ForkDialog({ run, graph, state, cursor, step: chosen, onClose }:
       </div>
       <details>
         <summary className="muted" data-testid="fork-policy">
-          Who answers the calls after it: the record; where it has no answer, the tool itself if it is SAFE
+          Who answers the calls after it
         </summary>
         <PolicyTable graph={graph} fork sources={sources} onChange={setSources} onValid={setValid} />
       </details>

@@ -3,7 +3,8 @@ import * as Popover from "@radix-ui/react-popover";
 import { FastForward, Pause, Play, Settings2, Square, StepForward } from "lucide-react";
 import { NumberField } from "../../components/NumberField";
 import type { RunState } from "../../ipc/client";
-import { useDebug } from "../../lib/debug";
+import { faultWords, useDebug } from "../../lib/debug";
+import { counted } from "../../lib/format";
 import { useRunning } from "../../lib/running";
 import "./debug.css";
 
@@ -89,7 +90,7 @@ export function RunControls({ run, blocked }: RunControlsProps) {
 /** What the next run is started with. */
 function Options() {
   const { noCache, seed, jitter, faults, breakpoints, set } = useDebug();
-  const changed = noCache || seed !== 0 || jitter !== null || faults.length > 0;
+  const changed = noCache || seed !== 0 || jitter !== null || faults.some((f) => !f.off);
   return (
     <Popover.Root>
       <Popover.Trigger
@@ -114,8 +115,26 @@ function Options() {
             max={100}
             onChange={(n) => set({ jitter: n })}
           />
+          {faults.length > 0 && (
+            <fieldset className="run-faults">
+              <legend>Faults on purpose</legend>
+              {faults.map((rule, i) => (
+                <label key={i} className="check">
+                  <input
+                    type="checkbox"
+                    checked={!rule.off}
+                    onChange={(e) =>
+                      set({ faults: faults.map((f, k) => (k === i ? { ...f, off: !e.target.checked } : f)) })
+                    }
+                  />
+                  {faultWords(rule)}
+                </label>
+              ))}
+            </fieldset>
+          )}
           <p className="muted">
-            {breakpoints.length} breakpoints and {faults.length} faults go along; they stand in the Debug tab.
+            {counted(breakpoints.filter((b) => b.enabled).length, "breakpoint")} and{" "}
+            {counted(faults.filter((f) => !f.off).length, "fault")} go along; they stand in the Debug tab.
           </p>
         </Popover.Content>
       </Popover.Portal>

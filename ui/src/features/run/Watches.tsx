@@ -1,8 +1,8 @@
-import { Plus, X } from "lucide-react";
 import { useState } from "react";
 import type { RunState } from "../../ipc/client";
 import { at, readWatch, useDebug } from "../../lib/debug";
 import { useWindow } from "../../lib/store";
+import { DebugAdd, DebugRow } from "./DebugRow";
 
 /** Values in results, at the instant that is shown. */
 export function Watches({ state }: { state: RunState | null }) {
@@ -13,36 +13,35 @@ export function Watches({ state }: { state: RunState | null }) {
   const add = () => {
     const watch = readWatch(text);
     if (!watch) return;
-    set({ watches: [...watches, watch] });
+    // One line per place, however often it is asked for.
+    const known = watches.some((w) => w.step === watch.step && w.path === watch.path);
+    if (!known) set({ watches: [...watches, watch] });
     setText("");
   };
   return (
     <section className="debug-part" aria-label="Watched values">
       <h3>Watch</h3>
-      <div className="debug-add">
-        <input
-          className="mono"
-          data-testid="watch-input"
-          aria-label="New watched value"
-          placeholder="step-1 /items/0/id"
-          value={text}
-          onChange={(e) => setText(e.target.value)}
-          onKeyDown={(e) => {
-            if (e.key !== "Enter") return;
-            e.preventDefault();
-            add();
-          }}
-        />
-        <button type="button" className="icon-button" aria-label="Watch the value" title="Add (Enter)" onClick={add}>
-          <Plus size={14} />
-        </button>
-      </div>
+      <DebugAdd
+        testId="watch-input"
+        label="New watched value"
+        placeholder="step-1 /items/0/id"
+        value={text}
+        addLabel="Watch the value"
+        onChange={setText}
+        onAdd={add}
+      />
       <ul className="debug-list">
         {watches.map((watch, i) => {
           const step = state?.steps[watch.step];
           const value = at(step?.result?.data, watch.path);
           return (
-            <li key={`${watch.step} ${watch.path}`} data-testid={`watch-${watch.step}`}>
+            <DebugRow
+              key={`${watch.step} ${watch.path}`}
+              testId={`watch-${watch.step}`}
+              label={`${watch.step} ${watch.path}`}
+              removeLabel="Watch no longer"
+              onRemove={() => set({ watches: watches.filter((_, k) => k !== i) })}
+            >
               <button
                 type="button"
                 className="plain-button mono"
@@ -63,15 +62,7 @@ export function Watches({ state }: { state: RunState | null }) {
                   JSON.stringify(value)
                 )}
               </code>
-              <button
-                type="button"
-                className="icon-button"
-                aria-label="Watch no longer"
-                onClick={() => set({ watches: watches.filter((_, k) => k !== i) })}
-              >
-                <X size={13} />
-              </button>
-            </li>
+            </DebugRow>
           );
         })}
       </ul>
