@@ -168,9 +168,14 @@ function Differences({ from, to }: { from: number; to: number }) {
   return (
     <div className="history-diff" data-testid="history-diff">
       <p className="muted">
-        From r{from} to r{to}: {counted(changed, "tool")} changed
-        {added > 0 && `, ${count(added)} added`}
-        {removed > 0 && `, ${count(removed)} removed`}
+        From r{from} to r{to}:{" "}
+        {[
+          changed > 0 && `${counted(changed, "tool")} changed`,
+          added > 0 && `${counted(added, "tool")} added`,
+          removed > 0 && `${counted(removed, "tool")} removed`,
+        ]
+          .filter(Boolean)
+          .join(", ") || "no difference"}
       </p>
       {tools.map((diff) => (
         <section key={diff.tool}>

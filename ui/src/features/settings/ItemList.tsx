@@ -1,5 +1,5 @@
 /** A list of objects as one small form each, or as JSON; both edit the same value. */
-import { Braces, Plus, Trash2 } from "lucide-react";
+import { Braces, Plus, Rows3, Trash2 } from "lucide-react";
 import { useId, useState } from "react";
 import { ListField } from "../../components/ListField";
 import type { Value } from "../../ipc/client";
@@ -23,18 +23,7 @@ export function ItemList({ path, label, form, value, onChange }: ItemListProps) 
   const items = value as Item[];
   return (
     <div className="field items" role="group" aria-label={label}>
-      <div className="items-head">
-        <span className="grow">{label}</span>
-        <button
-          type="button"
-          className="button small"
-          aria-pressed={asJson}
-          data-testid={`as-json-${path}`}
-          onClick={() => setAsJson(!asJson)}
-        >
-          <Braces size={12} aria-hidden /> JSON
-        </button>
-      </div>
+      <span className="field-label">{label}</span>
       {asJson ? (
         <ListAsJson
           path={path}
@@ -55,6 +44,10 @@ export function ItemList({ path, label, form, value, onChange }: ItemListProps) 
               onRemove={() => onChange(items.filter((_, i) => i !== at))}
             />
           ))}
+        </>
+      )}
+      <div className="items-foot">
+        {!asJson && (
           <button
             type="button"
             className="button small"
@@ -63,8 +56,17 @@ export function ItemList({ path, label, form, value, onChange }: ItemListProps) 
           >
             <Plus size={12} aria-hidden /> Add a{/^[aeiou]/.test(form.one) && "n"} {form.one}
           </button>
-        </>
-      )}
+        )}
+        <button
+          type="button"
+          className="button small"
+          data-testid={`as-json-${path}`}
+          onClick={() => setAsJson(!asJson)}
+        >
+          {asJson ? <Rows3 size={12} aria-hidden /> : <Braces size={12} aria-hidden />}{" "}
+          {asJson ? "As forms" : "As JSON"}
+        </button>
+      </div>
     </div>
   );
 }
@@ -125,7 +127,7 @@ function ItemControl({ field, value, onChange }: ItemControlProps) {
     return (
       <ListField
         label={label}
-        value={(value ?? []) as string[]}
+        value={Array.isArray(value) ? (value as string[]) : []}
         placeholder={placeholder ?? "none"}
         mono
         lines={kind === "lines"}

@@ -9,7 +9,7 @@ import { toolsAtGate } from "../../lib/queries";
 import { GATE } from "../../lib/words";
 import "./visibility.css";
 
-/** Names shown in the line itself; all of them stand in the list. */
+/** Names shown in the line itself as far as there is room; all of them stand in the list. */
 const SHOWN = 6;
 const MORE = 200;
 
@@ -40,6 +40,7 @@ export function FunnelPanel({ rows }: { rows: FunnelRow[] }) {
                   type="button"
                   className="link"
                   aria-expanded={r.gate === open}
+                  title="All of them, with their reasons"
                   data-testid={`funnel-open-${r.gate}`}
                   onClick={() => setOpen(r.gate === open ? null : r.gate)}
                 >
@@ -53,7 +54,6 @@ export function FunnelPanel({ rows }: { rows: FunnelRow[] }) {
                   ))}
                 </span>
               )}
-              {!row && r.lost > SHOWN && <span className="muted">and {count(r.lost - SHOWN)} more</span>}
             </span>
           </li>
         ))}

@@ -52,11 +52,16 @@ export function StateMachine({ state, hasIntent }: StateMachineProps) {
           <path d="M0 0 L8 4 L0 8 z" />
         </marker>
       </defs>
+      {ways.map((way) => (
+        <g key={`${way.from}-${way.to}`} className="machine-way" data-open={way.open || undefined}>
+          <path d={curve(way).path} markerEnd={`url(#machine-arrow${way.open ? "-open" : ""})`} />
+        </g>
+      ))}
+      {/* Over every line, so that none runs through a word. */}
       {ways.map((way) => {
-        const { path, x, y } = curve(way);
+        const { x, y } = curve(way);
         return (
           <g key={`${way.from}-${way.to}`} className="machine-way" data-open={way.open || undefined}>
-            <path d={path} markerEnd={`url(#machine-arrow${way.open ? "-open" : ""})`} />
             <text x={x} y={y + (way.bend > 0 ? -5 : 13)}>
               {way.label}
             </text>

@@ -91,5 +91,15 @@ export function originsOf(settings: Settings): SettingOrigin[] {
     const source = variable !== null ? "environment" : own ? "workspace" : "default";
     return [{ path, source, variable, value: typeof value === "string" ? value : JSON.stringify(value) }];
   };
-  return walk("", settings as unknown as Value, fakeSettings() as unknown as Value);
+  const planner = (path: string, variable: string, value: string) => ({
+    path,
+    source: "default" as const,
+    variable,
+    value,
+  });
+  return [
+    planner("planner.provider", "TOOL_PLANNER_LLM", "offline"),
+    planner("planner.model", "TOOL_PLANNER_MODEL", "none"),
+    ...walk("", settings as unknown as Value, fakeSettings() as unknown as Value),
+  ];
 }
