@@ -25,8 +25,8 @@ async fn until_paused(workbench: &Workbench, run: RunId) {
     }
 }
 
-/// O-07, W-05: a breakpoint pauses the run, a result is given by hand, the run goes on, and its timeline says where the
-/// time went.
+/// O-07, W-02, W-05: a breakpoint pauses the run, a result is given by hand, the run goes on, and its timeline says where
+/// the time went.
 #[tokio::test]
 async fn a_run_is_debugged() {
     let bench = Bench::sample().await;

@@ -264,7 +264,8 @@ async fn the_recorded_reply_is_planned_again() {
     assert_eq!(fork.summary.outcome, Some(RunOutcome::Succeeded), "the recorded answers serve the new plan");
 }
 
-/// an instant has its own steps, verdicts and tokens; before the first event there is nothing.
+/// R-04, W-06: an instant has its own steps, verdicts and tokens; before the first event there is nothing. Playing has a
+/// mark for each event.
 #[tokio::test]
 async fn an_instant_is_whole() {
     let bench = Bench::sample().await;

@@ -116,7 +116,7 @@ async fn the_table_is_searched() {
     assert_eq!(find("zzqqxx"), [] as [&str; 0]);
 }
 
-/// W-07: one edit of many tools is one revision, told beforehand, and undone and redone in one step.
+/// W-07, W-09: one edit of many tools is one revision, told beforehand, and undone and redone in one step by its name.
 #[tokio::test]
 async fn a_bulk_edit_is_one_step() {
     let bench = Bench::sample().await;

@@ -94,7 +94,7 @@ fn bad_breakpoints_and_faults_are_named() {
     assert_eq!(refused(&["--break", "somewhere"]), "run.breakpoint");
     assert_eq!(refused(&["--break", "duration>soon"]), "run.breakpoint");
     assert_eq!(refused(&["--fault", "error:nothing"]), "run.fault");
-    assert_eq!(refused(&["--fault", "error:transient p=2"]), "run.fault");
+    assert_eq!(refused(&["--fault", "error:transient p=often"]), "run.fault");
     assert_eq!(cli.json(0, &["runs", "--format", "json"]).as_array().unwrap().len(), 0);
     assert_eq!(cli.told(&["run", "x", "--seed", "many"], "").0, Some(2));
     assert_eq!(cli.text(3, &["resume", "9"]).lines().count(), 2, "the thing and the remedy");

@@ -4,7 +4,7 @@
 //! reads tools the same way, and holds a checksum; bytes that do not fit are refused and never half read.
 
 use super::{
-    Document, Index, Posting,
+    index::{Document, Index, Posting},
     rows::Rows,
     vocabulary::{act_number, act_of},
 };
