@@ -118,7 +118,7 @@ fn event(i: usize, secret: bool) -> RunEvent {
         0 => RunEvent::StepReady { step },
         1 => {
             let mut arguments = Map::new();
-            let question = match secret && i / 4 % 2 == 0 {
+            let question = match secret && (i / 4).is_multiple_of(2) {
                 true => "is sk-live-0123456789abcdef0123 still valid?",
                 false => "what an ordinary question looks like",
             };

@@ -20,7 +20,7 @@ use toolplan_workbench::{
         replay::{Progress, Replay, verify},
         request::Request,
         run::{JournalEntry, Origin, ReplayPolicy, RunEvent, RunId},
-        settings::{RunSettings, Settings},
+        settings::{CacheSettings, RunSettings, Settings},
         tool::{Binding, ToolSpec},
     },
 };
@@ -124,7 +124,8 @@ async fn looked_into(options: &Options, steps: usize) -> Result<Vec<Vec<Cell>>, 
             .await?;
     let no_op = ToolSpec { binding: Binding::Mock { result: json!({"ok": true}), delay_ms: 0 }, ..runs::tool() };
     workbench.register_tools(vec![no_op], "benchmark")?;
-    let run = RunSettings { parallel_limit: 100, ..RunSettings::default() };
+    let cache = CacheSettings { enabled: false, ..CacheSettings::default() };
+    let run = RunSettings { parallel_limit: 100, cache, ..RunSettings::default() };
     workbench.save_settings(Settings { run, ..Settings::default() })?;
     let repeat = if options.quick { 5 } else { 200 };
     let mut rows = vec![];

@@ -14,7 +14,7 @@ use toolplan_workbench::{
         Problem,
         request::Request,
         run::RunEvent,
-        settings::{RunSettings, Settings},
+        settings::{CacheSettings, RunSettings, Settings},
         tool::{Binding, ToolSpec},
     },
 };
@@ -67,7 +67,9 @@ async fn steps_through(
             .await?;
     specs.push(ToolSpec { binding: Binding::Mock { result: json!({"ok": true}), delay_ms: 0 }, ..runs::tool() });
     workbench.register_tools(specs, "benchmark")?;
-    let run = RunSettings { parallel_limit, ..RunSettings::default() };
+    // Else all but the first of these equal calls would be answered from the cache.
+    let cache = CacheSettings { enabled: false, ..CacheSettings::default() };
+    let run = RunSettings { parallel_limit, cache, ..RunSettings::default() };
     workbench.save_settings(Settings { run, ..Settings::default() })?;
     let request = Request { query: "do nothing".into(), ..Request::default() };
     let plan = workbench.plan_from(request, runs::spec(graph, steps))?.id;

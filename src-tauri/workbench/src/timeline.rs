@@ -138,11 +138,11 @@ mod tests {
     /// W-05: nothing was done side by side where every answer came from the cache or took no time.
     #[test]
     fn no_work_has_no_speed_up() {
-        let end = json!({"type": "finished", "outcome": "succeeded", "duration_ms": 20});
+        let end = [json!({"type": "finished", "outcome": "succeeded", "duration_ms": 20})];
         let of = |events: &[serde_json::Value]| timeline(&after(events)).speed_up;
         let (a, b) = ([called("a"), from_cache("a"), answered("a", 1)], [called("b"), answered("b", 40)]);
-        assert_eq!(of(&[&a[..], &[end.clone()]].concat()), None);
-        assert_eq!(of(&[&a[..], &b[..], &[end.clone()]].concat()), Some(41.0 / 20.0));
-        assert_eq!(of(&[called("b"), answered("b", 0), end]), None);
+        assert_eq!(of(&[&a[..], &end].concat()), None);
+        assert_eq!(of(&[&a[..], &b, &end].concat()), Some(41.0 / 20.0));
+        assert_eq!(of(&[&[called("b"), answered("b", 0)][..], &end].concat()), None);
     }
 }
