@@ -342,7 +342,7 @@ fn provider(environment: &Environment, notices: &mut Vec<Problem>) -> (Option<Ar
     match config.build() {
         Ok(model) => {
             let label = model.label();
-            let note = format!("{label} plans when the planner is set to model");
+            let note = format!("{label} plans when the planner is set to model, and writes and judges answers in runs");
             (Some(model), ProviderInfo { configured: true, label, note })
         }
         Err(problem) => {

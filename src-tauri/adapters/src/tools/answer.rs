@@ -9,6 +9,7 @@
 //! Results are data. They go to the model in a form that none of their text can leave, no tool is offered with them, and
 //! nothing in them changes what runs.
 
+mod align;
 mod ask;
 mod extract;
 mod facts;
@@ -23,7 +24,7 @@ mod write;
 
 use super::{
     arguments::{Arguments, invalid},
-    blocking::{self, Stop},
+    blocking,
     results::round,
 };
 use ask::{Method, Usage, ask};
@@ -235,8 +236,8 @@ pub(super) async fn check_hallucination(
 /// Which words of the question the results do not speak of.
 pub(super) async fn check_coverage(arguments: &Arguments, context: &CallContext) -> Result<ToolResult, ToolError> {
     let question = arguments.required("question")?.to_string();
-    let reading = Reading::of(arguments, context, None)?;
-    blocking::run(context, move |stop: &Stop| extract::check(&question, &reading, stop)).await
+    let (given, previous) = (reading::given(arguments, context)?, context.previous.clone());
+    blocking::run(context, move |stop| extract::check(&question, &Reading::of(&given, &previous, None), stop)).await
 }
 
 fn method(arguments: &Arguments) -> Result<Method, ToolError> {
@@ -259,8 +260,12 @@ async fn evidence(
     context: &CallContext,
     answer: Option<&str>,
 ) -> Result<Arc<Evidence>, ToolError> {
-    let reading = Reading::of(arguments, context, answer)?;
-    blocking::run(context, move |stop| Evidence::new(reading, stop).map(Arc::new)).await
+    let (given, previous) = (reading::given(arguments, context)?, context.previous.clone());
+    let answer = answer.map(str::to_string);
+    blocking::run(context, move |stop| {
+        Evidence::new(Reading::of(&given, &previous, answer.as_deref()), stop).map(Arc::new)
+    })
+    .await
 }
 
 /// How the answer came about: what every result of these tools says.

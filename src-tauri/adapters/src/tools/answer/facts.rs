@@ -304,7 +304,8 @@ fn is_identifier(token: &str) -> bool {
         // 5m, 30-second, 2nd: numbers with their units.
         let rest = token.trim_start_matches(|c: char| c.is_ascii_digit() || ".,".contains(c)).trim_start_matches('-');
         let measured = rest.len() < token.len() && (is_unit(rest) || ["st", "nd", "rd", "th", "x"].contains(&rest));
-        return !measured && !(token.starts_with('v') && token[1..].chars().all(|c| c.is_ascii_digit() || c == '.'));
+        let version = token.strip_prefix('v').is_some_and(|v| v.chars().all(|c| c.is_ascii_digit() || c == '.'));
+        return !measured && !version;
     }
     let parts: Vec<&str> = token.split(['.', '/']).collect();
     let dotted = token.contains('.') && parts.iter().all(|p| !p.is_empty()) && parts.iter().any(|p| p.len() > 1);

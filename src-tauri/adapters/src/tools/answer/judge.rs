@@ -200,22 +200,20 @@ fn weigh(claim: &mut Claim, told: &ToldClaim, evidence: &Evidence) {
         }
         return;
     }
-    let doubt = match found(told, evidence) {
-        Err(why) => Some(why),
-        Ok((from, to)) if grade == Grade::Supported => evidence.objection(&claim.text, from, to),
-        Ok(_) => None,
-    };
-    match (doubt, found(told, evidence)) {
-        (None, Ok(at)) => {
+    let borne_out = found(told, evidence).and_then(|(from, to)| {
+        let objection = (grade == Grade::Supported).then(|| evidence.objection(&claim.text, from, to)).flatten();
+        objection.map_or(Ok((from, to)), Err)
+    });
+    match borne_out {
+        Ok(at) => {
             let confidence = if by_words == grade { 0.95 } else { 0.85 };
             claim.finding = Finding { grade, confidence, reason, at: Some(at) };
             claim.quote = told.quote.clone();
             claim.by_model = true;
         }
-        (doubt, _) => {
-            let doubt = doubt.unwrap_or_default();
-            claim.finding.reason =
-                format!("{}; the model says {}, which does not count: {doubt}", claim.finding.reason, told.grade);
+        Err(doubt) => {
+            let words = &claim.finding.reason;
+            claim.finding.reason = format!("{words}; the model says {}, which does not count: {doubt}", told.grade);
         }
     }
 }

@@ -7,7 +7,10 @@ use super::super::{
     words::sentences,
 };
 use serde_json::{Map, Value, json};
-use std::{collections::HashSet, ops::Range};
+use std::{
+    collections::{BTreeMap, HashSet},
+    ops::Range,
+};
 use toolplan_engine::{
     ports::{CallContext, ToolError, ToolResult},
     text::{is_cjk, middle_truncate},
@@ -82,31 +85,30 @@ pub(super) struct Reading {
     pub(super) unread: usize,
 }
 
+/// The argument `results`, or the results of the steps that this one depends on.
+pub(super) fn given(arguments: &Arguments, context: &CallContext) -> Result<Vec<Value>, ToolError> {
+    match arguments.has("results") {
+        true => Ok(arguments.list("results")?.to_vec()),
+        false if context.previous.is_empty() => Err(invalid(
+            "the argument results is missing",
+            "name the results of earlier steps, or let the step depend on the steps that give them",
+        )),
+        false => Ok(context.previous.values().map(|result| result.data.clone()).collect()),
+    }
+}
+
 impl Reading {
-    /// The argument `results`, or the results of the steps that this one depends on. A result that an earlier step gave
-    /// comes with that step's confidence and sources. `answer` is what is checked against them: a result that says it
-    /// is no evidence for it.
-    pub(super) fn of(arguments: &Arguments, context: &CallContext, answer: Option<&str>) -> Result<Self, ToolError> {
-        let given = match arguments.has("results") {
-            true => arguments.list("results")?.to_vec(),
-            false if context.previous.is_empty() => {
-                return Err(invalid(
-                    "the argument results is missing",
-                    "name the results of earlier steps, or let the step depend on the steps that give them",
-                ));
-            }
-            false => context.previous.values().map(|result| result.data.clone()).collect(),
-        };
+    /// Reads the results. One that an earlier step gave comes with that step's confidence and sources. `answer` is what
+    /// is checked against them: a result that says it is no evidence for it.
+    pub(super) fn of(given: &[Value], previous: &BTreeMap<String, ToolResult>, answer: Option<&str>) -> Self {
         let mut reading = Self { found: vec![], units: vec![], sentences: vec![], unread: 0 };
-        for value in &given {
-            reading.read(value, context, answer);
-        }
-        Ok(reading)
+        given.iter().for_each(|value| reading.read(value, previous, answer));
+        reading
     }
 
-    fn read(&mut self, value: &Value, context: &CallContext, answer: Option<&str>) {
+    fn read(&mut self, value: &Value, previous: &BTreeMap<String, ToolResult>, answer: Option<&str>) {
         let result = self.found.len();
-        let origin: Option<(&String, &ToolResult)> = context.previous.iter().find(|(_, r)| r.data == *value);
+        let origin = previous.iter().find(|(_, r)| r.data == *value);
         let says_it = answer.is_some_and(|answer| value.get("answer").and_then(Value::as_str) == Some(answer));
         self.found.push(Found {
             step: origin.map(|(step, _)| step.clone()),

@@ -34,7 +34,8 @@ fn by_model_or_words(name: &str, own: &[(&str, Value)]) -> ToolSpec {
         "description": "auto: the configured model, else the words of the results. extractive: the words alone. model: \
             the model, or an error. Default auto.",
     });
-    ToolSpec { tags: texts(&["local", "model"]), safety_notes: SENT.into(), ..tool }
+    // With a model it is not local any more.
+    ToolSpec { tags: texts(&["model"]), safety_notes: SENT.into(), ..tool }
 }
 
 fn answer() -> Value {
