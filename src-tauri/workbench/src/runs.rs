@@ -7,7 +7,7 @@ use crate::{
     views::{EventRow, MOST_EVENTS, OriginKind, OriginLink, RunDetail, RunSummary},
 };
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, hash_map::Entry},
     sync::Arc,
 };
 use tokio::sync::{mpsc, watch};
@@ -89,10 +89,10 @@ impl Workbench {
     ///
     /// Errors: `run.live`, `run.ended`, and `plan.findings` when today's catalog or settings refuse the plan.
     pub async fn resume_run(&self, run: RunId, confirmed: Vec<String>, paused: bool) -> Result<(), Problem> {
-        let state = self.state_of(run)?;
         if self.control(run).is_ok() {
-            return Err(Problem::new("run.live", format!("run {run} is under way"), "pause or cancel it first"));
+            return Err(under_way(run));
         }
+        let state = self.state_of(run)?;
         if !is_resumable(&state) {
             return Err(Problem::new(
                 "run.ended",
@@ -176,7 +176,11 @@ impl Workbench {
         let driver = driver(commands)?;
         let run = driver.run;
         let (ended, receiver) = watch::channel(None);
-        self.inner.runs.lock().expect("no holder panics").insert(run, Live { control, ended: receiver });
+        // Two words to go on may come at once; only one of them may drive.
+        match self.inner.runs.lock().expect("no holder panics").entry(run) {
+            Entry::Occupied(_) => return Err(under_way(run)),
+            Entry::Vacant(place) => place.insert(Live { control, ended: receiver }),
+        };
         let workbench = self.clone();
         tokio::spawn(async move {
             let result = driver.drive(state, |_, entries| workbench.tell_followers(run, entries)).await;
@@ -294,6 +298,10 @@ pub(crate) fn tools_of(plan: &PlanSpec, catalog: &Catalog) -> Vec<ToolSpec> {
 /// Started, and without an end of its own.
 pub(crate) fn is_resumable(state: &RunState) -> bool {
     state.started_ms.is_some() && matches!(state.outcome, None | Some(RunOutcome::Interrupted))
+}
+
+fn under_way(run: RunId) -> Problem {
+    Problem::new("run.live", format!("run {run} is under way"), "pause or cancel it first")
 }
 
 fn not_runnable(findings: Vec<Finding>) -> Problem {

@@ -103,8 +103,7 @@ fn every_sentence_counts() {
         tool("weather_alerts", "Weather warnings of a city"),
         tool("book_table", "Reserve a table in a restaurant"),
     ];
-    let hits =
-        index(&tools).search("How is the weather in the city today? Reserve a restaurant table.", 2, |_| true);
+    let hits = index(&tools).search("How is the weather in the city today? Reserve a restaurant table.", 2, |_| true);
     let mut names: Vec<&str> = hits.iter().map(|h| h.tool.as_str()).collect();
     names.sort_unstable();
     assert_eq!(names, ["book_table", "weather_today"]);
