@@ -89,8 +89,10 @@ fn ctrl_c_leaves_nothing_half_done() {
     cli.text(0, &["export", "1", "--out", &out]);
     let whole = std::fs::read_to_string(&out).unwrap();
     let lines: Vec<&str> = whole.lines().collect();
-    let mut text = lines[0].replacen("\"uid\":\"", "\"uid\":\"long", 1) + "\n" + lines[1] + "\n";
-    for seq in 2..150_000u32 {
+    let started = lines.iter().position(|l| l.contains("\"type\":\"started\"")).unwrap();
+    let header = lines[0].replacen("\"uid\":\"", "\"uid\":\"long", 1);
+    let mut text = [&[header.as_str()], &lines[1..=started]].concat().join("\n") + "\n";
+    for seq in started as u32 + 1..200_000 {
         let event = json!({"type": "retry_scheduled", "step": "step-1", "attempt": seq, "delay_ms": 5});
         let at_ms = 1_700_000_000_000u64 + u64::from(seq);
         text.push_str(&format!("{{\"seq\":{seq},\"at_ms\":{at_ms},\"event\":{event}}}\n"));

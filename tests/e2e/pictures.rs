@@ -16,19 +16,21 @@ fn picture_every_view() {
     std::fs::create_dir_all(&folder).unwrap();
     let home = tempfile::tempdir().unwrap();
     let app = App::launch(home.path());
+    // Two frames: the layout settles, then it is painted.
+    let settled = || {
+        app.promise("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(r, 250))))");
+    };
     let picture = |name: &str| {
         for theme in ["light", "dark"] {
             app.script(&format!("document.documentElement.dataset.theme = '{theme}'"));
             for (width, height) in [(1280, 800), (1920, 1080)] {
                 app.resize(width, height);
-                // Two frames: the layout settles, then it is painted.
-                app.promise(
-                    "new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(r, 250))))",
-                );
+                settled();
                 app.screenshot(&folder.join(format!("{name}-{theme}-{width}.png")));
             }
         }
         app.resize(1280, 800);
+        settled();
     };
     picture("start");
     app.click("start-0");
@@ -73,6 +75,12 @@ fn picture_every_view() {
     app.find(&App::id("event-slider"));
     app.click("event-back");
     picture("run");
+    app.click("event-back");
+    app.click("event-back");
+    app.click("run-tab-tools");
+    app.click("then-combine_results");
+    app.find(&App::id("tool-then"));
+    picture("past");
     app.click("run-tab-timeline");
     app.find(&App::id("timeline-summary"));
     picture("timeline");

@@ -162,11 +162,12 @@ impl App {
         poll(css, read).as_str().unwrap_or_default().to_string()
     }
 
-    /// Waits until the text of the element with the test id satisfies `wanted`, and returns it.
+    /// Waits until the content of the element with the test id satisfies `wanted`, and returns it. The whole text counts:
+    /// WebKit leaves out what an ellipsis may cut.
     pub fn wait_text(&self, id: &str, wanted: impl Fn(&str) -> bool) -> String {
         poll(id, || {
             let element = self.element(&Self::id(id))?;
-            let text = self.ask("GET", &format!("/element/{element}/text"), None)?;
+            let text = self.ask("GET", &format!("/element/{element}/property/textContent"), None)?;
             let text = text.as_str().unwrap_or_default().to_string();
             if wanted(&text) { Ok(text) } else { Err(format!("it says {text:?}")) }
         })
@@ -174,10 +175,12 @@ impl App {
 
     /// Types into the element with the test id, after emptying it.
     pub fn fill(&self, id: &str, text: &str) {
-        let element = self.find(&Self::id(id));
-        self.ask("POST", &format!("/element/{element}/clear"), None).expect("the field can be emptied");
-        self.ask("POST", &format!("/element/{element}/value"), Some(json!({"text": text})))
-            .expect("the field can be filled");
+        // A dialog that opens takes the focus first.
+        poll(id, || {
+            let element = self.element(&Self::id(id))?;
+            self.ask("POST", &format!("/element/{element}/clear"), None)?;
+            self.ask("POST", &format!("/element/{element}/value"), Some(json!({"text": text})))
+        });
     }
 
     /// Chooses an option of a native select by its value, as a person would: the page sees a change event.
@@ -250,7 +253,17 @@ impl App {
 }
 
 impl Drop for App {
+    /// A test that fails leaves a picture of what it saw.
     fn drop(&mut self) {
+        if std::thread::panicking()
+            && let Ok(image) = self.ask("GET", "/screenshot", None)
+            && let Ok(bytes) = base64::engine::general_purpose::STANDARD.decode(image.as_str().unwrap_or_default())
+        {
+            let path = std::env::temp_dir().join(format!("toolplan-failed-{}.png", std::process::id()));
+            if std::fs::write(&path, bytes).is_ok() {
+                eprintln!("the window when the test failed: {}", path.display());
+            }
+        }
         let _ = self.ask("DELETE", "", None);
     }
 }

@@ -12,12 +12,14 @@ const GRADE: Record<string, { word: string; outcome: string }> = {
   unsupported: { word: "Unsupported", outcome: "rewritten" },
   contradicted: { word: "Contradicted", outcome: "dropped" },
 };
+/** Other methods say in words what they are. */
+const METHOD: Record<string, string> = { extractive: "sentences of the results", model: "by a model" };
 const GOOD = ["valid", "borne out"];
 
 export function Answer({ result }: { result: Result }) {
   const view = readAnswer(result.data);
   const named = view ? sourcesOf(view.statements) : [];
-  const others = result.sources.filter((source) => !named.some((n) => n.source === source));
+  const others = result.sources.filter((source) => !named.some((n) => n.sources.includes(source)));
   return (
     <>
       {view ? (
@@ -28,10 +30,10 @@ export function Answer({ result }: { result: Result }) {
       <p className="muted answer-facts">{facts(result, view).join(" · ")}</p>
       {named.length > 0 && (
         <ol className="answer-sources" aria-label="Sources of the answer">
-          {named.map(({ result, source }) => (
+          {named.map(({ result, sources }) => (
             <li key={result}>
               <span className="answer-number">{result}</span>
-              <span>{source || `result ${result}`}</span>
+              <span>{sources.length > 0 ? sources.join(", ") : `result ${result}`}</span>
             </li>
           ))}
         </ol>
@@ -59,7 +61,7 @@ function facts({ confidence }: Result, view: AnswerView | null): string[] {
     ...known("Confidence", confidence),
     ...known("coverage", view?.coverage),
     ...known("support", view?.support),
-    ...(view?.method ? [view.method === "extractive" ? "sentences of the results" : `by ${view.method}`] : []),
+    ...(view?.method ? [METHOD[view.method] ?? view.method] : []),
     ...(view?.why ? [view.why] : []),
   ];
 }

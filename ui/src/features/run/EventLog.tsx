@@ -149,7 +149,7 @@ export function EventLog({ run, startedMs, at, step, known, onSelect }: EventLog
               >
                 <span role="gridcell">{row.seq}</span>
                 <span role="gridcell" title={timeOfDay(row.at_ms)}>
-                  {startedMs === null ? timeOfDay(row.at_ms) : `+${elapsed(row.at_ms - startedMs)}`}
+                  {startedMs === null ? timeOfDay(row.at_ms) : sinceStart(row.at_ms - startedMs)}
                 </span>
                 <span role="gridcell" className="event-kind">
                   {row.kind.replaceAll("_", " ")}
@@ -168,3 +168,6 @@ export function EventLog({ run, startedMs, at, step, known, onSelect }: EventLog
     </div>
   );
 }
+
+/** Planning comes before the start. */
+const sinceStart = (ms: number): string => (ms < 0 ? `−${elapsed(-ms)}` : `+${elapsed(ms)}`);

@@ -84,7 +84,7 @@ export function RunActions({ summary, graph, state, cursor }: RunActionsProps) {
           type="button"
           className="badge"
           data-run-outcome="succeeded"
-          title="Dismiss"
+          title={`${exported}; a click dismisses it`}
           onClick={() => setExported(null)}
           data-testid="exported"
         >

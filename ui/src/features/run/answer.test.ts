@@ -38,8 +38,8 @@ test("an answer is read with its sentences, their results and what is not borne 
     ["unsupported", []],
   ]);
   expect(sourcesOf(view!.statements)).toEqual([
-    { result: 1, source: "" },
-    { result: 2, source: "docs/retries.md" },
+    { result: 1, sources: [] },
+    { result: 2, sources: ["docs/retries.md"] },
   ]);
   expect([view?.coverage, view?.support, view?.method]).toEqual([0.75, 0.5, "model"]);
 });

@@ -71,10 +71,13 @@ export function readAnswer(data: Value): AnswerView | null {
   };
 }
 
-/** The sources of the statements by the number of their result, each once. */
-export function sourcesOf(statements: readonly Statement[]): { result: number; source: string }[] {
-  const known = new Map<number, string>();
+/** What the statements rest on: by the number of the result, its sources, each once. */
+export function sourcesOf(statements: readonly Statement[]): { result: number; sources: string[] }[] {
+  const known = new Map<number, Set<string>>();
   for (const { rests } of statements)
-    for (const { result, source } of rests) if (!known.get(result)) known.set(result, source);
-  return [...known].sort(([a], [b]) => a - b).map(([result, source]) => ({ result, source }));
+    for (const { result, source } of rests) {
+      const sources = known.get(result) ?? new Set();
+      known.set(result, source === "" ? sources : sources.add(source));
+    }
+  return [...known].sort(([a], [b]) => a - b).map(([result, sources]) => ({ result, sources: [...sources] }));
 }
