@@ -100,6 +100,7 @@ impl Settings {
                 "correct the regular expression, or leave it empty",
             ));
         }
+        self.run.check()?;
         self.discovery.problems().into_iter().next().map_or(Ok(()), Err)
     }
 }
@@ -329,6 +330,28 @@ impl Default for RunSettings {
             cache: CacheSettings::default(),
             faults: vec![],
             durability: Durability::default(),
+        }
+    }
+}
+
+impl RunSettings {
+    /// A run without a place or without time would stand still.
+    fn check(&self) -> Result<(), Problem> {
+        let wrong = |name: &str, value: &dyn std::fmt::Display, hint: &str| {
+            Err(Problem::new("settings.run", format!("run.{name} is {value}"), hint))
+        };
+        if !(1..=1000).contains(&self.parallel_limit) {
+            return wrong("parallel_limit", &self.parallel_limit, "choose a number from 1 to 1000");
+        }
+        if self.timeout_ms == 0 {
+            return wrong("timeout_ms", &self.timeout_ms, "give attempts at least a millisecond");
+        }
+        match self.faults.iter().position(|f| !(0.0..=1.0).contains(&f.probability)) {
+            Some(at) => {
+                let name = format!("faults[{at}].probability");
+                wrong(&name, &self.faults[at].probability, "choose a number from 0 to 1")
+            }
+            None => Ok(()),
         }
     }
 }

@@ -6,8 +6,8 @@ use super::{
     preview::{Answerer, Asked},
 };
 use crate::{
-    ports::{ErrorClass, ToolError, ToolResult},
     plan::references,
+    ports::{ErrorClass, ToolError, ToolResult},
     redact::is_redacted,
     run::{AnswerSource, AttemptOutcome, JournalEntry, RunEvent},
     schedule::Frontier,

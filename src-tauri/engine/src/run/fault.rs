@@ -106,7 +106,10 @@ impl std::str::FromStr for FaultRule {
                 "tool" => rule.tool = value.into(),
                 "step" => rule.step = value.into(),
                 "attempts" => rule.attempts = Some(value.parse().map_err(|_| wrong())?),
-                "p" => rule.probability = value.parse().map_err(|_| wrong())?,
+                "p" => {
+                    let chance = value.parse().ok().filter(|p| (0.0..=1.0).contains(p));
+                    rule.probability = chance.ok_or_else(|| format!("p takes a number from 0 to 1, not {value:?}"))?;
+                }
                 _ => return Err(wrong()),
             }
         }

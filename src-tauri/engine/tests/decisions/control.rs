@@ -273,7 +273,7 @@ fn breakpoints_as_text() {
     for text in ["", "step:", "stage:1", "cost>much", "error:bad", "result items == 1", "result /x is 1"] {
         assert!(text.parse::<BreakOn>().is_err(), "{text}");
     }
-    for text in ["", "boom", "delay:soon", "error:x", "hang p=often", "hang tool"] {
+    for text in ["", "boom", "delay:soon", "error:x", "hang p=often", "hang p=2", "hang p=NaN", "hang tool"] {
         assert!(text.parse::<FaultRule>().is_err(), "{text}");
     }
 }

@@ -4,6 +4,7 @@ use crate::desk::Desk;
 use expect_test::{Expect, expect};
 use toolplan_engine::{
     request::ExecutionState,
+    run::FaultRule,
     session::{Actor, MAX_LOG, SessionEvent, SessionState, deadlocks},
     settings::{Intent, IntentStatus, Mode, OnMessage, Settings},
     tool::{Classification, ToolCall},
@@ -134,6 +135,21 @@ fn ids_have_a_form() {
     );
     own.intents.clear();
     assert_eq!(own.check().unwrap_err().code, "settings.intent_pattern");
+}
+
+/// O-01, O-04, O-12: settings under which a run would stand still, or a chance that is none, are refused.
+#[test]
+fn settings_of_runs_are_checked() {
+    let wrong = |edit: &dyn Fn(&mut Settings)| {
+        let mut settings = Settings::default();
+        edit(&mut settings);
+        settings.check().unwrap_err().message
+    };
+    assert_eq!(wrong(&|s| s.run.parallel_limit = 0), "run.parallel_limit is 0");
+    assert_eq!(wrong(&|s| s.run.timeout_ms = 0), "run.timeout_ms is 0");
+    let fault = |p| FaultRule { probability: p, ..FaultRule::default() };
+    assert_eq!(wrong(&|s| s.run.faults = vec![fault(1.0), fault(-0.5)]), "run.faults[1].probability is -0.5");
+    assert_eq!(Settings::default().check(), Ok(()));
 }
 
 /// W4-6: a scope is judged by what it fits.
