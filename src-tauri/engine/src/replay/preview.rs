@@ -61,17 +61,11 @@ impl Asked {
 /// furthest from the record.
 pub fn preview(mut fork: Replay) -> Vec<ForkCall> {
     let origin = RunState::of(fork.origin.iter());
-    loop {
-        match fork.advance() {
-            Progress::Entries { calls, .. } => {
-                for call in calls {
-                    let recorded = origin.steps.get(&call.step).and_then(|s| s.result.clone());
-                    let result =
-                        recorded.unwrap_or(ToolResult { data: Value::Null, confidence: None, sources: vec![] });
-                    fork.answer(&call.step, call.attempt, AttemptOutcome::Succeeded { result }, 0);
-                }
-            }
-            Progress::Waits | Progress::Ended => break,
+    while let Progress::Entries { calls, .. } = fork.advance() {
+        for call in calls {
+            let recorded = origin.steps.get(&call.step).and_then(|s| s.result.clone());
+            let result = recorded.unwrap_or(ToolResult { data: Value::Null, confidence: None, sources: vec![] });
+            fork.answer(&call.step, call.attempt, AttemptOutcome::Succeeded { result }, 0);
         }
     }
     let mut calls: Vec<Asked> = vec![];
