@@ -23,9 +23,10 @@ use toolplan_engine::{
     tool::ToolSpec,
 };
 
-/// The journals that were looked into last, the latest first.
+/// The journals that were looked into last, the latest first, and the catalog of the run whose tools were asked for
+/// last: a large one is not kept for each.
 #[derive(Default)]
-pub(crate) struct Shelf(Mutex<VecDeque<Arc<Mutex<Opened>>>>);
+pub(crate) struct Shelf(Mutex<VecDeque<Arc<Mutex<Opened>>>>, pub(crate) Mutex<Option<(RunId, Arc<Then>)>>);
 
 /// How many journals stay in memory, and how many events the larger of them may have together.
 const KEPT: usize = 4;
@@ -51,8 +52,6 @@ pub(crate) struct Opened {
     pub(crate) basis: Option<(Box<Settings>, Vec<ToolSpec>)>,
     /// The tools that a reading of records brought up, with the numbers of the events.
     pub(crate) read: Vec<(u32, Vec<String>)>,
-    /// The catalog as it was, once it has been asked for.
-    pub(crate) catalog: Option<Arc<Then>>,
 }
 
 /// What the filter looks at, in small letters.
@@ -226,7 +225,6 @@ impl Opened {
             planning: None,
             basis: None,
             read: vec![],
-            catalog: None,
         }
     }
 

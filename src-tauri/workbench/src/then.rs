@@ -42,12 +42,11 @@ impl Workbench {
     /// Tools of the catalog as it was at the run, each as it stood after the event `seq`; `text` are words of the name.
     pub fn run_tools(&self, run: RunId, seq: u32, text: &str, offset: u32, limit: u32) -> Result<ToolsAt, Problem> {
         let opened = self.opened(run)?;
-        let mut opened = opened.lock().expect("no reader panics");
-        let then = self.catalog_then(&mut opened);
+        let opened = opened.lock().expect("no reader panics");
+        let then = self.catalog_then(&opened);
         let view = self.instant(&opened, &then, seq);
         let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
         let fits = |name: &str| words.is_empty() || words.iter().all(|w| name.to_lowercase().contains(w));
-        // Tools that the run names stand first, whether or not the catalog still knew them.
         let named: Vec<&str> = view.order.iter().copied().filter(|name| then.spec(name).is_some()).collect();
         let first: HashSet<&str> = named.iter().copied().collect();
         let others = then.specs.iter().map(|s| s.name.as_str()).filter(|name| !first.contains(name));
@@ -65,8 +64,8 @@ impl Workbench {
     /// One tool as it was at the run, after the event `seq`. Error: `run.unknown_tool`.
     pub fn run_tool(&self, run: RunId, seq: u32, name: &str) -> Result<ToolThen, Problem> {
         let opened = self.opened(run)?;
-        let mut opened = opened.lock().expect("no reader panics");
-        let then = self.catalog_then(&mut opened);
+        let opened = opened.lock().expect("no reader panics");
+        let then = self.catalog_then(&opened);
         let view = self.instant(&opened, &then, seq);
         let spec = then.spec(name).ok_or_else(|| {
             Problem::new(
@@ -113,9 +112,11 @@ impl Workbench {
     }
 
     /// The catalog at the run's revision; of an imported run the tools that came with it.
-    fn catalog_then(&self, opened: &mut Opened) -> Arc<Then> {
-        if let Some(then) = &opened.catalog {
-            return then.clone();
+    fn catalog_then(&self, opened: &Opened) -> Arc<Then> {
+        let mut kept = self.inner.shelf.1.lock().expect("no holder panics");
+        match &*kept {
+            Some((run, then)) if *run == opened.run => return then.clone(),
+            _ => {}
         }
         let revision = opened.state_after(usize::MAX).catalog_revision;
         let imported = self.inner.store.journal().run(opened.run).is_ok_and(|row| row.source.is_some());
@@ -124,7 +125,10 @@ impl Workbench {
         let specs: Vec<ToolSpec> = stored.or_else(recorded).unwrap_or_default();
         let places = specs.iter().enumerate().map(|(at, spec)| (spec.name.clone(), at)).collect();
         let then = Arc::new(Then { specs, places });
-        opened.catalog = Some(then.clone());
+        // Before its start a run may still be planned anew.
+        if opened.basis.is_some() {
+            *kept = Some((opened.run, then.clone()));
+        }
         then
     }
 
