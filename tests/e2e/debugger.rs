@@ -115,6 +115,7 @@ fn an_instant_shows_verdicts_tokens_and_catalog() {
     app.find(&fate("pending"));
     app.find("[data-testid=\"step-status-step-3\"][data-status=\"pending\"]");
     app.click("tab-tools");
+    app.fill("then-find", "combine_results");
     app.find("[data-testid=\"then-status-combine_results\"][data-status=\"pending\"]");
     app.click("back-to-live");
     app.find(&fate("succeeded"));
@@ -207,7 +208,8 @@ fn an_import_is_called_off() {
     app.fill("import-path", &path.display().to_string());
     app.click("import-start");
     app.wait_text("work", |t| t.contains("Importing long.jsonl") && t.contains(" of "));
-    app.click("work-cancel");
+    // The status bar has one too, behind the dialog.
+    app.script("document.querySelector('[data-testid=\"import-dialog\"] [data-testid=\"work-cancel\"]').click()");
     app.wait_text("import-dialog", |t| t.contains("was called off"));
     assert!(!app.has(&App::id("run-row-2")), "half a run is no run");
 }
