@@ -357,6 +357,15 @@ async fn a_run_travels_as_a_file() {
     assert_eq!(serde_json::to_value(&here.events).unwrap(), serde_json::to_value(&there.events).unwrap());
     assert_eq!(other.replay(2, ReplayPolicy::default()).await.summary.faithful, Some(true));
     assert_eq!(other.workbench.run_tools(2, 99, "", 0, 99).unwrap().all, 3, "the tools that came with it");
+    let change = ForkChange::Arguments { step: "c".into(), arguments: object(json!({"from": 5})) };
+    let fork = Fork { change, at: None };
+    let told = other.workbench.fork_preview(2, fork.clone(), ReplayPolicy::default()).unwrap();
+    assert!(told.calls[0].text.contains("the run comes from a file"), "{}", told.calls[0].text);
+    let forked = other.workbench.fork_run(2, fork.clone(), ReplayPolicy::default(), None).await.unwrap();
+    let state = other.done(forked).await.state;
+    assert!(state.steps.values().flat_map(|s| &s.attempts).all(|a| !a.live), "files never widen what may run");
+    let told = other.workbench.fork_preview(forked, fork, ReplayPolicy::default()).unwrap();
+    assert!(told.policy.tools.is_empty(), "nor do their forks");
     let again = other.workbench.import_runs(vec![exported.path.clone().into()]).await;
     assert_eq!((again[0].already, again[0].run), (true, Some(2)));
     assert!(other.workbench.diff("2", &exported.path).unwrap().same);

@@ -38,7 +38,7 @@ fn visibility_explains() {
     );
     let matrix = cli.text(0, &["visibility", "--matrix", "--only", "differs", "--limit", "2", "--offset", "1"]);
     assert!(matrix.contains("2 of ") && matrix.contains("– state.destructive"), "{matrix}");
-    assert!(matrix.contains("REASONING 16 visible, 16 in the prompt"), "{matrix}");
+    assert!(matrix.contains("REASONING 18 visible, 18 in the prompt"), "{matrix}");
     let why = cli.text(0, &["visibility", "--why", "send_email", "--all-modes", "--all-tenants"]);
     for part in ["visibility.harbour-no-outbound", "mode.group", "state.destructive", "lighthouse", "✓ visible"] {
         assert!(why.contains(part), "{part} is missing from\n{why}");

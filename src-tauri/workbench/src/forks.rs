@@ -20,6 +20,7 @@ use toolplan_engine::{
     settings::Settings,
     tool::{Catalog, Classification, ToolCall},
 };
+use toolplan_store::RunRow;
 
 impl Workbench {
     /// Goes on from a point of the run with one change, as a new run; returns its number at once. Calls are answered as
@@ -39,8 +40,9 @@ impl Workbench {
     }
 
     /// What [`Workbench::fork_run`] would do: what is taken over, which calls leave, and who answers them. The record
-    /// answers what it holds. A call that it does not hold goes to the tool when `policy` does not name the tool and it
-    /// is SAFE today; any other tool is called only where `policy` says so. Nothing is called and nothing stored.
+    /// answers what it holds. A call that it does not hold goes to the tool when `policy` does not name the tool, it is
+    /// SAFE today, and the run is of this workspace; any other call is made only where `policy` says so. Nothing is called
+    /// and nothing stored.
     ///
     /// Errors: those of [`Workbench::fork_run`].
     pub fn fork_preview(&self, run: RunId, fork: Fork, policy: ReplayPolicy) -> Result<ForkPreview, Problem> {
@@ -48,10 +50,12 @@ impl Workbench {
         let (at, steps) = (replay.state().seq, &replay.state().steps);
         let kept = steps.iter().filter(|(_, s)| s.status == StepStatus::Succeeded).map(|(id, _)| id.clone()).collect();
         let (gate, catalog) = (self.gatekeeper(record.request.clone()), self.tools().catalog);
+        let from_file = self.comes_from_a_file(&record.row)?;
         let calls = preview(replay).into_iter().map(|call| {
             let refused = refused(&call, &catalog, &gate);
             let classification = catalog.spec(&call.tool).map(|tool| tool.classification);
-            let text = sentence(&call, classification, policy.source(&call.tool), refused.as_ref());
+            let unasked = from_file && !policy.tools.contains_key(&call.tool);
+            let text = sentence(&call, classification, policy.source(&call.tool), unasked, refused.as_ref());
             PreviewedCall { call, classification, refused, text }
         });
         Ok(ForkPreview { at, kept, calls: calls.collect(), policy })
@@ -79,7 +83,7 @@ impl Workbench {
             }
         };
         let at = record.fork_point(&change, at)?;
-        let policy = self.fork_policy(&RunState::of(record.entries.iter()).plan, policy);
+        let policy = self.fork_policy(&record, &RunState::of(record.entries.iter()).plan, policy)?;
         let origin = record.origin(at, Some(change), &policy);
         let replay = Replay::fork(record.entries.clone(), origin, changes, policy.clone(), record.base_ms(speed))?;
         Ok(Prepared { record, replay, policy })
@@ -119,7 +123,7 @@ impl Workbench {
             return Err(Problem::new("plan.empty", "the changed plan has no steps", hint));
         }
         let plan = planning.plan.clone();
-        let policy = self.fork_policy(&plan, policy);
+        let policy = self.fork_policy(&record, &plan, policy)?;
         let opening = vec![
             RunEvent::Planned { planning: planning.into() },
             RunEvent::Basis { settings: settings.clone().into(), tools: crate::runs::tools_of(&plan, &catalog) },
@@ -141,13 +145,31 @@ impl Workbench {
         self.planning_of(catalog, &Index::of(catalog), settings, &before.request, before.tokens.exact, &said)
     }
 
-    /// Who answers where `policy` does not say: for the plan's SAFE tools the record, else the tool.
-    fn fork_policy(&self, plan: &PlanSpec, mut policy: ReplayPolicy) -> ReplayPolicy {
+    /// Who answers where `policy` does not say: for the plan's SAFE tools the record, else the tool. Arguments that come
+    /// from a file reach no tool unasked.
+    fn fork_policy(&self, record: &Source, plan: &PlanSpec, mut policy: ReplayPolicy) -> Result<ReplayPolicy, Problem> {
+        if self.comes_from_a_file(&record.row)? {
+            return Ok(policy);
+        }
         let catalog = self.tools().catalog;
         for tool in crate::runs::tools_of(plan, &catalog).into_iter().filter(|tool| tool.classification.is_safe()) {
             policy.tools.entry(tool.name).or_insert(AnswerSource::RecordedOrLive);
         }
-        policy
+        Ok(policy)
+    }
+
+    /// Whether the run or one that it was derived from was imported. What it was derived from may be gone: then it counts
+    /// as imported.
+    fn comes_from_a_file(&self, row: &RunRow) -> Result<bool, Problem> {
+        let journal = self.inner.store.journal();
+        let mut row = row.clone();
+        while let (None, Some(origin)) = (&row.source, &row.origin) {
+            match journal.run_named(&origin.uid)? {
+                Some(parent) => row = parent,
+                None => return Ok(true),
+            }
+        }
+        Ok(row.source.is_some())
     }
 }
 
@@ -179,12 +201,14 @@ fn sentence(
     call: &ForkCall,
     classification: Option<Classification>,
     source: &AnswerSource,
+    unasked: bool,
     refused: Option<&Problem>,
 ) -> String {
     let (tool, others) = (&call.tool, call.rests_on.join(", "));
     let why_not = || match (classification, source) {
         (None, _) => format!("there is no tool called {tool} today"),
         (Some(class), _) if !class.is_safe() => format!("{tool} is not SAFE and is called only where you choose it"),
+        _ if unasked => format!("the run comes from a file, so {tool} is called only where you choose it"),
         _ => format!("{tool} is to be answered from the record alone"),
     };
     match (call.answerer, call.otherwise) {

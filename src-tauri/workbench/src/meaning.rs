@@ -93,10 +93,9 @@ impl Workbench {
         let note = match (&problem, installed, in_use) {
             (_, _, true) => format!("Tools are found by words and by meaning ({label})."),
             (Some(problem), ..) => format!("Tools are found by words: {} ({}).", problem.message, problem.hint),
-            (None, false, _) => {
-                "Tools are found by words. An embedding model finds them by meaning too: see `toolplan model add`."
-                    .into()
-            }
+            (None, false, _) => "Tools are found by words. With an embedding model they are found by meaning too; \
+                 “toolplan model add” installs one."
+                .into(),
             (None, true, _) if indexing => format!("Tools are found by words until {label} has read all of them."),
             (None, true, _) => format!(
                 "Tools are found by words: {label} has read {indexed} of {total}. `toolplan model index` reads the rest."

@@ -18,7 +18,7 @@ export function ContextBar() {
   const settings = info?.settings;
 
   const modes = settings?.modes.map((m) => ({ value: m.name, label: m.title || m.name })) ?? [];
-  const standard = settings?.default_mode ? `Default mode (${settings.default_mode})` : "No mode";
+  const standard = settings?.default_mode ? `Default (${settings.default_mode})` : "No mode";
   const tenants = settings?.tenants.map((t) => ({ value: t, label: t })) ?? [];
   const intents = settings?.intents.map((i) => ({ value: i.id, label: i.title || i.id })) ?? [];
   const planners: (Option & { disabled?: boolean; title?: string })[] = [
