@@ -8,8 +8,9 @@ use super::{
     },
     reading::Reading,
 };
+use regex::Regex;
 use serde_json::{Value, json};
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::LazyLock};
 use toolplan_engine::ports::{ToolError, ToolResult};
 
 /// Sentences in an answer.
@@ -19,7 +20,11 @@ const MAX_SENTENCES: usize = 5;
 struct Candidate {
     sentence: usize,
     covered: HashSet<usize>,
+    /// Those of them that stand outside of links: a link points at where something is said.
+    said: usize,
 }
+
+static LINK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[([^\]\[]*)\]\([^()\s]*\)").expect("a test uses it"));
 
 /// Sentences that answer a question.
 pub(super) struct Extract {
@@ -33,7 +38,7 @@ pub(super) struct Extract {
 pub(super) fn extract(question: &str, reading: &Reading, stop: &Stop) -> Result<Extract, ToolError> {
     let terms = distinct_terms(question);
     let mut found = candidates(reading, &terms, stop)?;
-    found.sort_by_key(|c| std::cmp::Reverse(c.covered.len()));
+    found.sort_by_key(|c| std::cmp::Reverse((c.said, c.covered.len())));
     let text = |c: &Candidate| reading.sentences[c.sentence].text.as_str();
     let mut chosen: Vec<&Candidate> = vec![];
     for result in 0..reading.found.len() {
@@ -44,7 +49,7 @@ pub(super) fn extract(question: &str, reading: &Reading, stop: &Stop) -> Result<
     }
     for candidate in &found {
         let said = chosen.iter().any(|c| text(c) == text(candidate));
-        if chosen.len() < MAX_SENTENCES && !said && candidate.covered.len() * 2 >= terms.len().max(2) {
+        if chosen.len() < MAX_SENTENCES && !said && candidate.said * 2 >= terms.len().max(2) {
             chosen.push(candidate);
         }
     }
@@ -91,9 +96,13 @@ fn candidates(reading: &Reading, terms: &[String], stop: &Stop) -> Result<Vec<Ca
         let reads =
             text.chars().count() >= 8 && !text.contains("```") && !text.contains(" | ") && !text.starts_with('#');
         if reads && !reading.units[sentence.unit].fields {
-            let mut covered = HashSet::new();
-            for_each_term(text, |word| covered.extend(terms.iter().position(|t| t == word)));
-            found.push(Candidate { sentence: at, covered });
+            let of = |text: &str| {
+                let mut covered = HashSet::new();
+                for_each_term(text, |word| covered.extend(terms.iter().position(|t| t == word)));
+                covered
+            };
+            let (covered, said) = (of(&LINK.replace_all(text, "$1")), of(&LINK.replace_all(text, " ")).len());
+            found.push(Candidate { sentence: at, covered, said });
         }
     }
     Ok(found)

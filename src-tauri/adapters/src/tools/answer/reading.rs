@@ -156,9 +156,11 @@ impl Reading {
             return;
         }
         let tells = |name: &str| !PLACES.contains(&name) && !ABOUT.contains(&name);
+        // A heading says what the texts beside it are about; it is no sentence of theirs.
+        let is_text = |name: &str, text: &str| is_prose(text) && !(HEADS.contains(&name) && is_heading(text));
         let (mut lines, mut short) = (vec![], vec![context.to_string()]);
         for (name, value) in map.iter().filter(|(name, _)| tells(name)) {
-            match scalar(value).filter(|text| !text.trim().is_empty() && !is_prose(text)) {
+            match scalar(value).filter(|text| !text.trim().is_empty() && !is_text(name, text)) {
                 Some(text) => {
                     if value.is_string() {
                         short.push(text.clone());
@@ -176,8 +178,8 @@ impl Reading {
         if !lines.is_empty() {
             self.add(result, own, context, &lines.join("\n"), true);
         }
-        for (_, value) in map.iter().filter(|(name, _)| tells(name)) {
-            if scalar(value).is_none_or(|text| is_prose(&text)) {
+        for (name, value) in map.iter().filter(|(name, _)| tells(name)) {
+            if scalar(value).is_none_or(|text| is_text(name, &text)) {
                 self.walk(value, result, own, &around);
             }
         }
@@ -287,9 +289,19 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
+/// Short, and not a sentence.
+fn is_heading(text: &str) -> bool {
+    text.chars().count() <= 120 && !text.trim_end().ends_with(['.', '!', '?', '。', '！', '？'])
+}
+
 /// Several words, rather than a value.
 pub(super) fn is_prose(text: &str) -> bool {
     text.trim().contains(char::is_whitespace) || text.chars().count() > 40
+}
+
+/// Without the mark of a list item or quotation.
+fn unmarked(line: &str) -> &str {
+    ["- ", "* ", "> "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line)
 }
 
 /// The sentences of prose. Lines that a file wraps belong together; headings, list items and rows of tables do not.
@@ -311,5 +323,5 @@ fn prose(text: &str) -> Vec<String> {
         }
         open = !line.is_empty() && !line.starts_with(['#', '|']);
     }
-    paragraphs.iter().flat_map(|p| sentences(p)).map(str::to_string).collect()
+    paragraphs.iter().flat_map(|p| sentences(p)).map(|s| unmarked(s.trim()).to_string()).collect()
 }
