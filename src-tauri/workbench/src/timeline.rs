@@ -30,7 +30,7 @@ pub fn timeline(state: &RunState) -> Timeline {
     Timeline {
         wall_ms,
         sum_ms,
-        speed_up: (wall_ms > 0.0 && worked_at_all(state, sum_ms)).then(|| sum_ms / wall_ms),
+        speed_up: worked_at_all(state, sum_ms).then(|| sum_ms / busy_ms(&steps)),
         critical_path_ms: path.iter().filter_map(|id| steps.iter().find(|s| s.step == *id)).map(|s| s.work_ms).sum(),
         steps: steps.iter().map(|s| TimelineStep { on_critical_path: on_path(&s.step), ..s.clone() }).collect(),
         critical_path: path,
@@ -40,6 +40,19 @@ pub fn timeline(state: &RunState) -> Timeline {
 /// Whether there was work to be done side by side: answers from the cache are none.
 fn worked_at_all(state: &RunState, sum_ms: f64) -> bool {
     sum_ms > 0.0 && state.steps.values().flat_map(|s| &s.attempts).any(|a| a.cached_ms.is_none())
+}
+
+/// How long at least one step was at work. Where the run stood still for a person, nothing was done side by side.
+fn busy_ms(steps: &[TimelineStep]) -> f64 {
+    let mut spans: Vec<(f64, f64)> =
+        steps.iter().filter_map(|s| s.attempts.first().map(|a| (a.start_ms, a.start_ms + s.work_ms))).collect();
+    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut busy, mut until) = (0.0, 0.0_f64);
+    for (start, end) in spans {
+        busy += (end - start.max(until)).max(0.0);
+        until = until.max(end);
+    }
+    busy
 }
 
 fn bar(id: &str, s: &StepState, after: &dyn Fn(u64) -> f64) -> TimelineStep {
@@ -142,7 +155,22 @@ mod tests {
         let of = |events: &[serde_json::Value]| timeline(&after(events)).speed_up;
         let (a, b) = ([called("a"), from_cache("a"), answered("a", 1)], [called("b"), answered("b", 40)]);
         assert_eq!(of(&[&a[..], &end].concat()), None);
-        assert_eq!(of(&[&a[..], &b, &end].concat()), Some(41.0 / 20.0));
+        assert_eq!(of(&[&a[..], &b, &end].concat()), Some(1.0), "one after the other");
         assert_eq!(of(&[&[called("b"), answered("b", 0)][..], &end].concat()), None);
+    }
+
+    /// W-05: what was done side by side, against the time in which anything was done: a run that stood still for an hour
+    /// is no slower for it.
+    #[test]
+    fn the_speed_up_is_of_the_time_at_work() {
+        let paused = [
+            json!({"type": "paused", "reason": {"kind": "by_hand"}}),
+            json!({"type": "resumed", "go": {"kind": "continue"}}),
+        ];
+        let both = [called("a"), called("b"), answered("a", 40), answered("b", 40)];
+        let end = [json!({"type": "finished", "outcome": "succeeded", "duration_ms": 3_600_000})];
+        let shown = timeline(&after(&[&paused[..], &both, &end].concat()));
+        assert_eq!((shown.wall_ms, shown.sum_ms), (3_600_000.0, 80.0));
+        assert_eq!(shown.speed_up, Some(80.0 / 50.0), "they overlap for 30 ms");
     }
 }

@@ -346,7 +346,8 @@ pub struct Timeline {
     pub wall_ms: f64,
     /// The steps one after the other.
     pub sum_ms: f64,
-    /// `sum_ms / wall_ms`; null when nothing took time, or everything came from the cache.
+    /// `sum_ms` against the time in which any step was at work, standing still left out; null when nothing took time, or
+    /// everything came from the cache.
     pub speed_up: Option<f64>,
 }
 

@@ -43,6 +43,8 @@ export function Panes({
           key={pane.id}
           id={idOf(pane)}
           className="pane"
+          // What is in a pane scrolls by itself; the library would scroll the pane as well.
+          style={{ overflow: "hidden" }}
           defaultSize={pane.size}
           minSize={pane.min ?? 120}
           collapsible={pane.size !== undefined}

@@ -2384,7 +2384,10 @@ export type Timeline = {
 	wall_ms: number | null,
 	/**  The steps one after the other. */
 	sum_ms: number | null,
-	/**  `sum_ms / wall_ms`; null when nothing took time, or everything came from the cache. */
+	/**
+	 *  `sum_ms` against the time in which any step was at work, standing still left out; null when nothing took time, or
+	 *  everything came from the cache.
+	 */
 	speed_up: number | null,
 };
 

@@ -94,7 +94,7 @@ function Readable({ view }: { view: AnswerView }) {
             : statements.map((s, i) => (
                 <Fragment key={i}>
                   <span data-grade={s.grade || undefined} title={s.reason || undefined}>
-                    {s.text}
+                    {plain(s.text)}
                   </span>
                   <Numbers of={s} />{" "}
                 </Fragment>
@@ -111,6 +111,9 @@ function Readable({ view }: { view: AnswerView }) {
     </div>
   );
 }
+
+/** Links of a document lead nowhere here: their words are enough. */
+const plain = (text: string) => text.replace(/\[([^\][]+)\]\([^()\s]*\)/g, "$1");
 
 function Numbers({ of: { rests } }: { of: Statement }) {
   return rests.map(({ result, quote, source }, i) => (

@@ -45,7 +45,7 @@ export function ForkForesight({ run, fork, policy }: { run: number; fork: Fork; 
                 {who.word}
               </span>
               <span>
-                {call.text}
+                <code>{call.step}</code> {call.text}
                 {call.refused && (
                   <span className="field-error">
                     {" "}

@@ -228,7 +228,14 @@ function Summary({ data, zoomed, onReset }: { data: TimelineData; zoomed: boolea
 function SpeedUp({ of }: { of: number | null }) {
   const known = of !== null && of > 0;
   return (
-    <span title={known ? "Sum ÷ wall time" : "Not known: no call took any time of its own"} data-testid="speed-up">
+    <span
+      title={
+        known
+          ? "Sum of the steps ÷ the time in which any of them was at work"
+          : "Not known: no call took any time of its own"
+      }
+      data-testid="speed-up"
+    >
       Speed-up <strong>{known ? `×${of.toFixed(1)}` : "—"}</strong>
     </span>
   );
