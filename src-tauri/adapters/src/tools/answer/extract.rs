@@ -16,12 +16,18 @@ use toolplan_engine::ports::{ToolError, ToolResult};
 /// Sentences in an answer.
 const MAX_SENTENCES: usize = 5;
 
-/// A sentence of the results with the words of the question that it holds.
+/// A sentence of the results with the words of the question that it or its heading holds.
 struct Candidate {
     sentence: usize,
     covered: HashSet<usize>,
-    /// Those of them that stand outside of links: a link points at where something is said.
+    /// How many of them it says itself, outside of links: a link points at where something is said.
     said: usize,
+}
+
+impl Candidate {
+    fn rank(&self) -> usize {
+        2 * self.said + self.covered.len()
+    }
 }
 
 static LINK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[([^\]\[]*)\]\([^()\s]*\)").expect("a test uses it"));
@@ -38,7 +44,7 @@ pub(super) struct Extract {
 pub(super) fn extract(question: &str, reading: &Reading, stop: &Stop) -> Result<Extract, ToolError> {
     let terms = distinct_terms(question);
     let mut found = candidates(reading, &terms, stop)?;
-    found.sort_by_key(|c| std::cmp::Reverse((c.said, c.covered.len())));
+    found.sort_by_key(|c| std::cmp::Reverse(c.rank()));
     let text = |c: &Candidate| reading.sentences[c.sentence].text.as_str();
     let mut chosen: Vec<&Candidate> = vec![];
     for result in 0..reading.found.len() {
@@ -49,7 +55,7 @@ pub(super) fn extract(question: &str, reading: &Reading, stop: &Stop) -> Result<
     }
     for candidate in &found {
         let said = chosen.iter().any(|c| text(c) == text(candidate));
-        if chosen.len() < MAX_SENTENCES && !said && candidate.said * 2 >= terms.len().max(2) {
+        if chosen.len() < MAX_SENTENCES && !said && candidate.said > 0 && candidate.rank() >= terms.len().max(2) {
             chosen.push(candidate);
         }
     }
@@ -92,17 +98,26 @@ fn candidates(reading: &Reading, terms: &[String], stop: &Stop) -> Result<Vec<Ca
             stop.check()?;
         }
         let text = &sentence.text;
-        // Rows of tables, code and the fields of an object are no sentences.
-        let reads =
-            text.chars().count() >= 8 && !text.contains("```") && !text.contains(" | ") && !text.starts_with('#');
+        // Rows of tables, code and the fields of an object are no sentences, and questions say nothing.
+        let reads = text.chars().count() >= 8
+            && !text.contains("```")
+            && !text.contains(" | ")
+            && !text.starts_with('#')
+            && !text.ends_with(['?', '？']);
         if reads && !reading.units[sentence.unit].fields {
             let of = |text: &str| {
                 let mut covered = HashSet::new();
                 for_each_term(text, |word| covered.extend(terms.iter().position(|t| t == word)));
                 covered
             };
-            let (covered, said) = (of(&LINK.replace_all(text, "$1")), of(&LINK.replace_all(text, " ")).len());
-            found.push(Candidate { sentence: at, covered, said });
+            let bare = LINK.replace_all(text, " ");
+            let said = of(&bare).len();
+            // Nothing but a pointer says nothing.
+            if said > 0 || bare == *text {
+                let mut covered = of(&LINK.replace_all(text, "$1"));
+                covered.extend(of(&reading.units[sentence.unit].context));
+                found.push(Candidate { sentence: at, covered, said });
+            }
         }
     }
     Ok(found)

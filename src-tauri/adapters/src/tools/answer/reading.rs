@@ -201,6 +201,7 @@ impl Reading {
         if let Some(source) = source.as_ref().filter(|s| !self.found[result].sources.contains(s)) {
             self.found[result].sources.push(source.clone());
         }
+        let text = without_heading(&text, context).to_string();
         let unit = self.units.len();
         let pieces = match fields {
             true => text.lines().map(|line| line.trim().to_string()).filter(|l| !l.is_empty()).collect(),
@@ -297,6 +298,16 @@ fn is_heading(text: &str) -> bool {
 /// Several words, rather than a value.
 pub(super) fn is_prose(text: &str) -> bool {
     text.trim().contains(char::is_whitespace) || text.chars().count() > 40
+}
+
+/// Without the heading that it begins with, which is known from the fields around it: a snippet holds both in one line.
+fn without_heading<'t>(text: &'t str, context: &str) -> &'t str {
+    let Some(line) = text.trim_start().strip_prefix('#') else { return text };
+    let line = line.trim_start_matches('#').trim_start();
+    // `Guide › Retries` is a heading below another.
+    let headings = context.lines().filter_map(|field| field.rsplit(" › ").next()).filter(|h| !h.trim().is_empty());
+    let rest = headings.into_iter().find_map(|heading| line.strip_prefix(heading)).map(str::trim_start);
+    rest.filter(|rest| !rest.is_empty()).unwrap_or(text)
 }
 
 /// Without the mark of a list item or quotation.

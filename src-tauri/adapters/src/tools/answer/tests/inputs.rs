@@ -110,10 +110,10 @@ async fn orders_in_results_are_data() {
 /// Sentences that only point somewhere, headings and the marks of lists make no answer.
 #[tokio::test]
 async fn extracts_say_something() {
-    let hit = json!({"heading": "Retry policy", "path": "a.md", "snippet":
-        "See [retry policy](retry.md).\n- A retry policy allows five attempts.\n- Nothing else."});
+    let hit = json!({"heading": "Guide › Retry policy", "path": "a.md", "snippet":
+        "## Retry policy The retry policy allows five attempts. See [retry policy](retry.md).\n- Nothing else."});
     let arguments =
         json!({"question": "What is the retry policy?", "results": [{"hits": [hit]}], "method": "extractive"});
     let data = plain("combine_results", arguments).await.data;
-    assert_eq!(data["answer"], "A retry policy allows five attempts.", "{data}");
+    assert_eq!(data["answer"], "The retry policy allows five attempts.", "{data}");
 }
