@@ -421,6 +421,8 @@ async fn broken_files_open_as_far_as_they_go() {
         let imported = take(content.as_bytes()).await;
         assert!(said(&imported).contains(&format!("line {line} of")), "{}", said(&imported));
         assert_eq!(imported.events, line - 2);
+        let listed = bench.workbench.runs().unwrap();
+        assert!(listed.iter().any(|r| Some(r.id) == imported.run), "what there is of it is found again");
     }
     let changed = fresh(&whole).replacen("\"mocked\"", "\"MOCKED\"", 1).replacen("\"k\":\"x\"", "\"k\":\"y\"", 1);
     assert!(said(&take(changed.as_bytes()).await).contains("checksum"));

@@ -161,9 +161,10 @@ impl Journal<'_> {
         self.create(NewRun { query, planner, catalog_revision, ..NewRun::default() }).await
     }
 
-    /// Runs that were started, newest first: at most `limit`, and only those older than the run `before`.
+    /// Runs that were started or imported, newest first: at most `limit`, and only those older than the run `before`.
     pub fn runs(&self, limit: u32, before: Option<RunId>) -> Result<Vec<RunRow>, Problem> {
-        self.list("started_ms IS NOT NULL", limit, before)
+        // What came out of a broken file is shown even where it breaks off before the start.
+        self.list("(started_ms IS NOT NULL OR source IS NOT NULL)", limit, before)
     }
 
     /// Like [`Journal::runs`], with those that were only planned.
