@@ -112,8 +112,8 @@ function Readable({ view }: { view: AnswerView }) {
   );
 }
 
-/** Links of a document lead nowhere here: their words are enough. */
-const plain = (text: string) => text.replace(/\[([^\][]+)\]\([^()\s]*\)/g, "$1");
+/** Links of a document lead nowhere here, and its stars are no words: the rest is enough. */
+const plain = (text: string) => text.replace(/\[([^\][]+)\]\([^()\s]*\)/g, "$1").replace(/\*\*([^*]+)\*\*/g, "$1");
 
 function Numbers({ of: { rests } }: { of: Statement }) {
   return rests.map(({ result, quote, source }, i) => (
